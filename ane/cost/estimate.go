@@ -141,8 +141,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.What + "; " + e.Hint }
 
-// Of estimates a function of a program. Declared types are believed. The error is an *Error for Options, for a program
-// that [mil.Validate] refuses for more than names, for one without the function, and for an axis of no fixed length.
+// Of estimates a function of a program. Declared types are believed. The error is an *Error for Options and for a
+// program that [mil.Validate] refuses for more than names. It is one too for a missing function and an axis of no fixed
+// length.
 func Of(p *mil.Program, o Options) (*Estimate, error) {
 	if o.Chip == 0 {
 		o.Chip = chip.M6

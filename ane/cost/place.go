@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// Figures of Core ML's segmenter: microseconds for a segment, a change of place and outputs on the engine, and
-// bytes per microsecond of an operator that moves elements.
+// Figures of Core ML's segmenter. toll is the microseconds of a segment, a change of place, and outputs on the engine.
+// moveRate is the bytes per microsecond of an operator that moves elements.
 const (
 	toll     = 125.0
 	moveRate = 100e3

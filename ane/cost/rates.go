@@ -57,7 +57,7 @@ func curve(x float64, points ...[2]float64) float64 {
 	return points[len(points)-1][1]
 }
 
-// winograd reports whether a 3x3 or 1x3 convolution is computed with fewer products: never from 5 taps, dilated,
+// winograd reports whether a 3x3 or 1x3 convolution is computed with fewer products. It never is from 5 taps, dilated,
 // strided, in groups or pruned, nor on less than 256 pixels.
 func (p *product) winograd() bool {
 	return p.plain && p.density() == 1 && p.kw == 3 && (p.kh == 3 || p.kh == 1) &&
@@ -98,8 +98,8 @@ func (p *product) efficiency(engines, layers int) Figure {
 	return eta
 }
 
-// cores is the share of the multipliers that the output channels keep busy: 256 channels fill a pass, the last pass of
-// others works at the rate measured for as few channels.
+// cores is the share of the multipliers that the output channels keep busy. 256 channels fill a pass. A last pass of
+// fewer works at the rate measured for that number.
 func (p *product) cores() Figure {
 	full, rest := p.cout/256, p.cout%256
 	if rest == 0 {

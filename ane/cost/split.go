@@ -16,8 +16,8 @@ func cut(width int) (first int, ok bool) {
 	return first, first < width
 }
 
-// split reports whether the compiler cuts the program into tiles for two engines: if the sum of the single tasks is
-// more than half the sum of the tiles and of the copies between them.
+// split reports whether the compiler cuts the program into tiles for two engines. It does if the sum of the single
+// tasks is more than half that of the tiles and the copies between them.
 func (w *work) split() (bool, string) {
 	var single, tiles, copies float64
 	for _, l := range w.layers {

@@ -80,8 +80,8 @@ func (b *Builder) Func(name string) *FuncBuilder {
 	return f
 }
 
-// ValidName reports whether name can name a function, a parameter or a value:
-// ASCII letters, digits and _, not starting with a digit, and not a reserved word.
+// ValidName reports whether name can name a function, a parameter or a value. It has ASCII letters, digits and _,
+// begins with no digit, and is no reserved word.
 func ValidName(name string) bool {
 	return identifier(name) && !reserved(name) && !typeWord(name)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// each calls visit for every element of v in row-major order, after checking that the literal has as many elements as
+// each calls visit for every element of v in row-major order. First it checks that the literal has as many elements as
 // the type says and, where lists nest, the nesting of its dimensions. It stops at the first fault.
 func (v *Value) each(during *watch, visit func(DType, Literal) *Error) *Error {
 	w := walker{typ: v.Type, visit: visit, during: during}

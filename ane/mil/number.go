@@ -1,8 +1,8 @@
 package mil
 
-// scanNumber measures the number at the start of s: an optional minus sign, then a decimal with optional fraction and
-// exponent, a C99 hexadecimal float, inf or nan. If the text is not a number, hint says how to fix it, and n covers the
-// malformed run. n is at least 1 for non-empty s.
+// scanNumber measures the number at the start of s. An optional minus sign precedes a decimal with optional fraction
+// and exponent, a C99 hexadecimal float, inf or nan. If the text is not a number, hint says how to fix it, and n covers
+// the malformed run. n is at least 1 for non-empty s.
 func scanNumber(s string) (n int, hint string) {
 	sign := 0
 	if s != "" && s[0] == '-' {

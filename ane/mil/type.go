@@ -188,7 +188,7 @@ func (t Type) Shape() (shape []int, ok bool) {
 	}
 }
 
-// Elements is the number of elements of a scalar (1) or of a tensor of fixed shape; ok is false for every other type,
+// Elements is the number of elements of a scalar (1) or of a tensor of fixed shape. ok is false for every other type,
 // for a negative axis, and when the number does not fit an int.
 func (t Type) Elements() (n int, ok bool) {
 	if t.Kind != Scalar && t.Kind != Tensor {

@@ -11,8 +11,8 @@ const (
 	exponentMask = 0x7c00
 )
 
-// Number returns the value of a half in which the exponent 31 is an ordinary one, as in every mode but
-// Reference: infinity is 65536, 0x7E00 is 98304, 0x7FFF is 131008 (MS 8.4).
+// Number returns the value of a half in which the exponent 31 is an ordinary one, as in every mode but Reference.
+// Infinity is 65536, 0x7E00 is 98304, 0x7FFF is 131008 (MS 8.4).
 func Number(b fp16.Bits) float32 {
 	if b&exponentMask != exponentMask {
 		return b.Float32()

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// The register of the multiply-accumulate units: signed, 32 bits, in units of 2^-16 (MS 8.2.1: weights 1,
-// 16, 256 and 4096 overflow at the same sum and resolve the same step).
+// The register of the multiply-accumulate units is signed and has 32 bits, in units of 2^-16. MS 8.2.1: weights 1, 16,
+// 256 and 4096 overflow at the same sum and resolve the same step.
 const (
 	Unit  = 0x1p-16 // the least step of a sum
 	limit = 1 << 31 // in units: the first magnitude outside of the range
@@ -75,8 +75,8 @@ func (r Rules) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
 	return r.Round(float64(r.Value(rounded)) + float64(r.Value(bias)))
 }
 
-// Accumulate adds products in units of 2^-16 to start, in their order, and returns the sum as a number, not
-// rounded to fp16: infinite if it reached the range and the rules have Range. With Fours the partial sums inside a
+// Accumulate adds products in units of 2^-16 to start, in their order, and returns the sum as a number, not rounded to
+// fp16. It returns infinity if the sum reached the range and the rules have Range. With Fours the partial sums inside a
 // group count too (AG: an interior partial sum overflows even if a later product would bring it back).
 func (r Rules) Accumulate(start int64, p []int64) float64 {
 	sum := start

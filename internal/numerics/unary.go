@@ -28,10 +28,10 @@ var functions = map[string]func(r Rules, x, epsilon float64) float64{
 // rsqrt or inverse by Tables, softplus or softsign by Steps and Tables, round by RoundInHalf. ok is false for any other
 // function, and if r lacks the rule. The result is then the exact function, rounded once.
 //
-// The tables are those of the M6, reconstructed and equal to every error maximum that MS publishes, except
-// that of sin beside multiples of pi (45 ulp at 3.1406, where the model has 1.3). The other modes use them
-// too: AG's maxima of sigmoid and tanh on the M1 agree with them under its rounding; its trigonometric
-// functions err by up to 0.12 at seams, which the model lacks.
+// The tables are those of the M6, reconstructed, and equal every error maximum that MS publishes but one. That is sin
+// beside multiples of pi (45 ulp at 3.1406, where the model has 1.3). The other modes use them too: AG's maxima of
+// sigmoid and tanh on the M1 agree with them under its rounding. AG's trigonometric functions err by up to 0.12 at
+// seams, which the model lacks.
 func (r Rules) Unary(f string, x fp16.Bits, epsilon float64) (y fp16.Bits, ok bool) {
 	if !r.Defines(f) {
 		return 0, false
@@ -53,8 +53,8 @@ func (r Rules) Defines(f string) bool {
 // round is Round as a number: what the next step reads.
 func (r Rules) round(f float64) float64 { return float64(r.Value(r.Round(f))) }
 
-// knots are the values of a table at equal distances h from k0 on, sampled from the exact function and
-// rounded to fp16, half away (MS table 8-6 and the equality of the error maxima).
+// knots are the values of a table at equal distances h from k0 on. They are the exact function rounded to fp16, half
+// away (MS table 8-6 and the equality of the error maxima).
 type knots struct {
 	k0, h  float64
 	values []float64
@@ -91,8 +91,8 @@ func (r Rules) at(k *knots, x float64) float64 {
 
 func odd(x float64, f func(float64) float64) float64 { return math.Copysign(f(math.Abs(x)), x) }
 
-// Ends of the tables. Below -8 sigmoid falls to 0 at -9.9375 in a line, above 2 erf rises to 1: both inferred
-// from the places of MS's error maxima, which rule saturation at the knots out.
+// Ends of the tables. Below -8 sigmoid falls to 0 at -9.9375 in a line, above 2 erf rises to 1. Both are inferred from
+// the places of MS's error maxima, which rule saturation at the knots out.
 const (
 	sigmoidZero = -9.9375
 	erfSlope    = 0.0130

@@ -148,8 +148,8 @@ func (c *Call) steps(w *Window) (kind string) {
 	return kind
 }
 
-// slide reads strides, dilations and padding and computes the output lengths: floor((D + before + after - d(K-1) - 1) /
-// s) + 1, with ceil instead of floor if ceil_mode is set.
+// slide reads strides, dilations and padding and computes the output lengths. They are floor((D + before + after -
+// d(K-1) - 1) / s) + 1, or ceil instead of floor if ceil_mode is set.
 func (c *Call) slide(w *Window) {
 	kind, ceil := c.steps(w), c.boolean("ceil_mode")
 	for i, in := range w.In {

@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Einsum is a product over four groups of axes: Batch in both operands and the result, M
-// of x alone and N of y alone in the result, K in no result: those are summed.
+// Einsum is a product over four groups of axes. Batch is in both operands and the result, M in x and the result, N in y
+// and the result. K is in no result: it is summed.
 type Einsum struct{ Batch, M, N, K []Axis }
 
 // Axis is an axis of an Einsum with its strides, in elements, in the operands and the

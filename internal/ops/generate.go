@@ -8,11 +8,11 @@ import (
 )
 
 // generators make tensors from settings, shapes and indices. Attrs is a Fill for fill and fill_like, a Range for
-// range_1d, a Band for band_part, a OneHot for one_hot, a Scan for cumsum; the results of shape and non_zero have Data.
+// range_1d, a Band for band_part, a OneHot for one_hot, a Scan for cumsum. The results of shape and non_zero have Data.
 //
 // The random ones fill tensors with random numbers. Attrs is a Random. A seed of 0 or more gives the same numbers in
-// every evaluation; -1, the default, gives new numbers in each evaluation after a load, and the same ones after the
-// next load.
+// every evaluation. -1, the default, gives new numbers in each evaluation after a load, and repeats them after the next
+// load.
 var generators = []Def{
 	{Name: "shape", support: nowhere(onHost), infer: inferShape, Params: []Param{tensor("x").like().ranks(1,
 		MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},

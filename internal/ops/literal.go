@@ -103,7 +103,7 @@ func (a *analysis) wrap(pos mil.Pos, err error) {
 }
 
 // RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
-// numbers that become zero, in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
+// numbers that become zero. Notes are in the order of the text, at most MaxNotes. Unlike Analyze it needs no weights.
 func RangeNotes(file string, p *mil.Program) (notes []string) {
 	for _, g := range Survey(file, p) {
 		notes = append(notes, g.ranges...)

@@ -157,8 +157,8 @@ func (c *Call) block() (size int, name string) {
 	return size, name
 }
 
-// toSpace moves channels to blocks of rows and columns: perm are the axes of the result, with those of the rows and
-// columns of a block split off, in x with its channels split into those that stay, rows and columns.
+// toSpace moves channels to blocks of rows and columns. It splits the channels of x into those that stay, rows and
+// columns, and the rows and columns of the result by block. perm has the axes of the result in x.
 func toSpace(perm ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
 		block, name := c.block()
@@ -171,8 +171,8 @@ func toSpace(perm ...int) func(c *Call, x *Value) {
 	}
 }
 
-// toDepth is the inverse of toSpace: perm are the axes of the result, with its channels split, in x with those of the
-// rows and columns of a block split off.
+// toDepth is the inverse of toSpace. It splits the rows and columns of x by block, and the channels of the result. perm
+// has the axes of the result in x.
 func toDepth(perm ...int) func(c *Call, x *Value) {
 	return func(c *Call, x *Value) {
 		block, name := c.block()

@@ -137,8 +137,8 @@ func BareText(v *mil.Value) string {
 	return ""
 }
 
-// bareType chooses the type of a bare value: that of the other operands for a tensor, and
-// fp32 for settings with a fraction, because they are not rounded to the type of a tensor.
+// bareType chooses the type of a bare value. A tensor has that of the other operands. A setting with a fraction has
+// fp32, because it is not rounded to the type of a tensor.
 func (c *Call) bareType(p *Param, v *mil.Value) mil.DType {
 	guess := v.BareType()
 	if guess == mil.Bool {

@@ -36,10 +36,10 @@ type Placement struct {
 }
 
 // Place says where the statements of a Survey run on a chip if a program takes one of the ways to Apple's compiler. It
-// looks at each operator, the shapes and types of its operands and results, and its settings, as far as the node has
-// them: a faulty statement is placed by the rest. An operator runs where its operands, its results and the constexpr
-// operators of its weights can be. A statement that compiling computes runs nowhere and has no place. Operators that
-// Lookup does not know run on the engine unless they are known to be refused.
+// looks at each operator, the shapes and types of its operands and results, and its settings. A faulty statement is
+// placed by those that its node has. An operator runs where its operands, its results and the constexpr operators of
+// its weights can be. A statement that compiling computes runs nowhere and has no place. Operators that Lookup does not
+// know run on the engine unless they are known to be refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 	p := newPlacing(via)
 	p.spec = c.Spec()

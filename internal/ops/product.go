@@ -94,8 +94,8 @@ func inferLinear(c *Call, x *Value) {
 	c.gives(nil, x.DType, with(x.Shape, last, w.Shape[0]))
 }
 
-// Attention holds the sizes of scaled_dot_product_attention: softmax(query x key^T / sqrt(E)
-// + mask) x value, for query [.., L, E], key [.., S, E] and value [.., S, EV].
+// Attention holds the sizes of scaled_dot_product_attention, softmax(query x key^T / sqrt(E) + mask) x value. query is
+// [.., L, E], key [.., S, E] and value [.., S, EV].
 type Attention struct {
 	L, S, E, EV                      int
 	Batch                            []int // of the result

@@ -13,8 +13,8 @@ import (
 //
 //   - Analyze and Infer check a call by Params, then by the function infer, which computes types and shapes.
 //   - ane/mil/build has a method for each row.
-//   - Place says where a call runs on a chip and why, by support (which compilers take the operator at all) and by the
-//     function limits (which calls of it), with the figures of package chip. Package lint has a rule for each
+//   - Place says where a call runs on a chip and why, with the figures of package chip. support tells which compilers
+//     take the operator, and the function limits which calls of it they take. Package lint has a rule for each
 //     Reason.Rule and reports what Place answers; package cost asks it what Core ML runs on the CPU.
 type Def struct {
 	Name   string

@@ -117,8 +117,8 @@ type Graph struct {
 	ranges []string // those on numbers out of the range of their type
 	// Parameters are Inputs and States in the order of the text.
 	Parameters []*Value
-	// Faults, Statements and Values are those of a Survey: what Analyze would refuse, all statements with constants and
-	// faulty ones, of which Nodes has none, and the values by name.
+	// A Survey has Faults, Statements and Values: what Analyze would refuse, all statements, and the values by name.
+	// Constants and faulty statements are in Statements, not in Nodes.
 	Faults     mil.ErrorList
 	Statements []*Node
 	Values     map[string]*Value

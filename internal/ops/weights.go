@@ -18,9 +18,9 @@ import (
 // must neither change nor be freed while it is used.
 type Constants interface {
 	blob.Source
-	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form
-	// of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The elements of
-	// a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
+	// Constant returns the elements of a constant of type t that the program reads from path at offset. They have the
+	// form of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The
+	// elements of a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
 	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
 }
 

@@ -85,12 +85,12 @@ func (w Writers) WriteDir(dir string) error {
 	return nil
 }
 
-// Dir is the directory that @model_path means. Programs cannot name files outside of it, except by symbolic links: the
-// owner of the directory created them, and caches of models store weights as links.
+// Dir is the directory that @model_path means. Programs cannot name files outside of it, except by symbolic links. The
+// owner of the directory created those, and caches of models store weights as links.
 type Dir string
 
 // ReadFile returns the file at path, which starts with ModelPath. The error matches fs.ErrNotExist for a missing file,
-// fs.ErrInvalid for a path outside of the directory or what is no regular file; others are those of the system.
+// and fs.ErrInvalid for a path outside of the directory or to no regular file. Other errors are those of the system.
 func (d Dir) ReadFile(path string) ([]byte, error) {
 	dir := cmp.Or(string(d), ".")
 	return rooted{os.DirFS(dir), dir}.ReadFile(path)

@@ -16,9 +16,9 @@ func (f *File) Tensor(offset uint64, t mil.Type) ([]byte, error) {
 	return f.Data(e)
 }
 
-// Find returns the entry at offset after checking that it holds a tensor of type t: ErrType if the scalar types differ
-// or t is no tensor of fixed shape, ErrSize if the payload is not ceil(elements·bits/8) bytes. Shape and type are those
-// of the text. As some writers do, the tag of int8 may be fp16 and that of int4 uint4, with a warning.
+// Find returns the entry at offset, if it holds a tensor of type t. The error is ErrType if the scalar types differ or
+// t is no tensor of fixed shape. It is ErrSize if the payload is not ceil(elements·bits/8) bytes. Shape and type are
+// those of the text. As some writers do, the tag of int8 may be fp16 and that of int4 uint4, with a warning.
 func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	e, err := f.Entry(offset)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package lint tells before a compile what Apple's compilers, chips and runtimes do with a MIL program. They refuse
 // some operators, compute some differently, place some on the CPU without a message, and are slow at some.
 //
-// [Text] checks a text and [Run] a program; both return findings, each with its [Rule], place, severity, reason, fix
+// [Text] checks a text and [Run] a program, and both return findings. Each has its [Rule], place, severity, reason, fix
 // and the chips and compilers that it concerns. [Rules] lists the rules. [Fix] applies the mechanical fixes to a text.
 //
 // A rule rests on published evidence, which its Source names. An error means that the program does not compile or

@@ -28,7 +28,7 @@ func (r *run) omitted(s *ops.Node) (names, texts []string) {
 	return names, texts
 }
 
-// standard returns the default of a setting as the program would write it, a fraction in the type d; empty if the
+// standard returns the default of a setting as the program would write it, a fraction in the type d. It is empty if the
 // operator has no such setting for its operand, or d no fractions.
 func (r *run) standard(s *ops.Node, name string, d mil.DType) string {
 	p, x := s.Def.Param(name), cmp.Or(s.Value("x"), &ops.Value{})
