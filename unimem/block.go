@@ -189,8 +189,8 @@ func (b *Block) Unpinned() error {
 	return b.unpinned
 }
 
-// Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different memory have different
-// ones, also in different processes of a machine. It is comparable. The system may give the Key of closed memory to new
+// Key identifies memory. Blocks of the same memory have equal Keys, also in different processes of a machine. Open
+// Blocks of different memory have different ones. It is comparable. The system may give the Key of closed memory to new
 // memory.
 type Key struct {
 	Kind string // Backing

@@ -27,6 +27,6 @@
 //
 // # Errors
 //
-// Every error is an *Error with one of the sentinels, except on the hot paths (Take, TakeOne, TakeSlice, Give), which
-// return the bare sentinel and allocate nothing. ErrExhausted may be temporary; see OnExhausted.
+// Every error is an *Error with one of the sentinels. The hot paths (Take, TakeOne, TakeSlice, Give) return the bare
+// sentinel and allocate nothing. ErrExhausted may be temporary; see OnExhausted.
 package unimem

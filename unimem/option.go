@@ -75,8 +75,8 @@ func adoptOptions(op string, u use, size int, opts []Option) (config, error) {
 // On Linux 6.1 and later it allocates huge pages of 2 MiB (MADV_COLLAPSE) for Blocks on shared memory of 2 MiB and
 // more. Where /sys/kernel/mm/transparent_hugepage/shmem_enabled is "deny", or memory is too fragmented, the pages are
 // those of the system. Direct reads into huge pages took less than half the time (BenchmarkLoad of package
-// safetensors), and so did allocating them. A Block without Warm gets pages of 4 KiB as they are touched:
-// madvise(MADV_HUGEPAGE) has no effect on a memfd as long as shmem_enabled is "never", the default of the kernel
+// safetensors), and so did allocating them. A Block without Warm gets pages of 4 KiB as they are touched.
+// madvise(MADV_HUGEPAGE) has no effect on a memfd as long as shmem_enabled is "never", the kernel's default
 // (BenchmarkHugePages).
 func Warm() Option { return func(c *config) { c.Warm = true } }
 

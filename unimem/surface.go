@@ -91,7 +91,7 @@ func (s *surface) close(bool) error { return s.Surface.Close() }
 // in this process or, if the system permits it, in another. So the frames of a video decoder become Blocks without a
 // copy.
 //
-// The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator:
+// The Block owns one reference and one lock from AdoptSurface until Close, independently of the surface's creator.
 // Close unlocks and releases it, and the surface lives until its last owner releases it. Size is exactly size. The
 // pages keep their content, and Warm reads them without writing. The caller synchronizes its accesses with the creator;
 // a creator that waits until the surface is unlocked waits for Close. AdoptSurface does not change the use count of

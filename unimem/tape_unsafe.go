@@ -17,8 +17,8 @@ func spanOf(mem []byte) span { return span{unsafe.Pointer(unsafe.SliceData(mem))
 // Take returns size bytes at an address that is a multiple of align, with cap equal to len.
 // Size 0 gives an empty span. Bytes that were freed by Clear are not zeroed.
 //
-// Its errors are bare sentinels: ErrTapeFull (also matches ErrSize if the size overflows),
-// ErrInvalidAlignment (align is not a power of two), ErrSize (negative), ErrClosed.
+// Errors: ErrTapeFull (also matches ErrSize if the size overflows), ErrInvalidAlignment (align is not a power of two),
+// ErrSize (negative), ErrClosed; all are bare sentinels.
 func (t *Tape) Take(size, align int) ([]byte, error) {
 	p, err := t.bump(size, align)
 	if err != nil {

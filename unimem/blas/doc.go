@@ -24,6 +24,6 @@
 // # Systems
 //
 // The package calls C functions through purego, without cgo in the source. A program that imports it on Linux links the
-// C library and has to be built with CGO_ENABLED=1; in other builds, and on Windows, Open returns ErrUnavailable. It is
+// C library and has to be built with CGO_ENABLED=1. In other builds, and on Windows, Open returns ErrUnavailable. It is
 // tested on Linux with Debian's libopenblas0. On macOS it is type-checked and has never been run.
 package blas

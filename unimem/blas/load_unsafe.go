@@ -29,8 +29,8 @@ func open(path, name string) (*Library, error) {
 		return nil, &Error{Base: errtext.Base{Op: "open", Err: ErrUnavailable, Hint: fmt.Sprintf("%v: %s", err,
 			install)}, What: path}
 	}
-	// void cblas_sgemm(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, int m, int n, int k, float alpha,
-	//     const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
+	//	void cblas_sgemm(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, int m, int n, int k,
+	//	    float alpha, const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 	var sgemm func(order, transA, transB, m, n, k int32, alpha float32, a *float32, lda int32, b *float32, ldb int32,
 		beta float32, c *float32, ldc int32)
 	purego.RegisterFunc(&sgemm, address)

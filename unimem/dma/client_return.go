@@ -58,7 +58,7 @@ func (r *Return) Error() string {
 	return fmt.Sprintf("%s: %#x", r.Call, r.Code)
 }
 
-// Is reports whether the code means the target: ErrExhausted for lack of addresses or of memory, ErrClosed for a
+// Is reports whether the code means the target. ErrExhausted is a lack of addresses or of memory, ErrClosed a
 // connection or an extension that has ended.
 func (r *Return) Is(target error) bool {
 	switch r.Code {

@@ -324,8 +324,8 @@ func (d *Device) mappedSegments(b *unimem.Block) []Segment {
 	return nil
 }
 
-// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil, and so
-// does Close of a Device without a Driver. If a Block cannot be released, because an access does not end, the Device
+// Close closes the Device's disks, releases every Block and closes the Driver, once. A repeated Close returns nil, and
+// so does Close of a Device without a Driver. If a Block cannot be released, because an access does not end, the Device
 // stays open, and the caller calls Close again.
 //
 // Errors: ErrRefused with the Driver's error or context.DeadlineExceeded.

@@ -7,17 +7,16 @@
 //	... pass the segments to the device, wait for it
 //	err = d.Release(block)              // the device's next access faults
 //
-// A Segment is a range of addresses of one device, as IODMACommand::PrepareForDMA of DriverKit returns
-// them: not of the processor, not physical, and not of another device. They come from the device's DART,
-// the IOMMU of Apple silicon, whose page has 16 KiB.
+// A Segment is a range of addresses of one device, as IODMACommand::PrepareForDMA of DriverKit returns them. They are
+// not addresses of the processor, of physical memory, or of another device. They come from the device's DART, the IOMMU
+// of Apple silicon, whose page has 16 KiB.
 //
 // # Drivers
 //
-// A Device sends its calls to a Driver. Open connects to the driver extension in the folder dext, which was
-// never compiled and never run; everywhere but on a Mac that has it Open returns ErrUnavailable. Simulate
-// makes a Device over a model of the DART in this process. New takes any Driver, and a Device does not
-// trust it: segments that are empty, misaligned or overlapping, that do not cover the Block, or that are more than
-// MaxSegments in a call, are ErrDriver.
+// A Device sends its calls to a Driver. Open connects to the driver extension in the folder dext, which was never
+// compiled and never run. Open returns ErrUnavailable everywhere but on a Mac that has it. Simulate makes a Device over
+// a model of the DART in this process. New takes any Driver, and a Device does not trust it. Segments are ErrDriver if
+// they are empty, misaligned or overlapping, do not cover the Block, or are more than MaxSegments in a call.
 //
 // One call of a Driver returns at most MaxSegments segments. Segments calls it again, from the first byte
 // that has none yet, until the Block is covered.
@@ -31,17 +30,17 @@
 //
 // # Disks
 //
-// OpenDisk makes a simulated NVMe controller with one namespace on a file. It knows memory only by the addresses
-// of its Device: queues, PRP lists and data all go through the DART. Disk.Read reads sectors straight to the pages
-// of a Block: no other memory has the bytes in between, and where the file could be opened with O_DIRECT, neither
-// has the page cache. Disk.Write writes the other way, to a disk with Writable, and after Disk.Flush the file's storage
-// has the bytes. Each command fails on its own: Errors has them all.
+// OpenDisk makes a simulated NVMe controller with one namespace on a file. It knows memory only by the addresses of its
+// Device: queues, PRP lists and data all go through the DART. Disk.Read reads sectors straight to the pages of a Block:
+// no other memory has the bytes in between. Nor does the page cache, where the file could be opened with O_DIRECT.
+// Disk.Write writes the other way, to a disk with Writable, and after Disk.Flush the file's storage has the bytes. Each
+// command fails on its own: Errors has them all.
 //
 // # Real disks
 //
-// OpenRing makes a Ring over io_uring of Linux, which needs no driver extension: the kernel pins registered Blocks
-// once and maps them for the disk in each read, which goes straight to their pages. Package safetensors reads weights
-// so with the option Ring of Load.
+// OpenRing makes a Ring over io_uring of Linux, which needs no driver extension. The kernel pins registered Blocks once
+// and maps them for the disk in each read, which goes straight to their pages. Package safetensors reads weights so
+// with the option Ring of Load.
 //
 // The README of the folder dext says what the model answers of the questions that the specification of unimem leaves
 // to a Mac.

@@ -10,8 +10,8 @@ import (
 // model of Simulate is another. Its methods may be called concurrently.
 //
 // A method whose context ends should return an error that matches the cause. A method that cannot be interrupted
-// returns when it can: the Device stops waiting, retains the Block until then, and completes what a late Prepare
-// has mapped.
+// returns when it can. The Device stops waiting, retains the Block until then, and completes what a late Prepare has
+// mapped.
 type Driver interface {
 	// Prepare maps the pages of b from byte offset on, a multiple of PageSize. It returns a command and the segments of
 	// the first of these bytes in their order, at most MaxSegments. The Device calls it again for bytes that they do

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrUnavailable: this call has no driver here: Open without the driver extension, OpenDisk of a
+	// ErrUnavailable: this call has no driver here. Examples are Open without the driver extension, OpenDisk of a
 	// Device that is not simulated, a Ring where the system refuses io_uring.
 	ErrUnavailable = errors.New("no DMA driver here")
 	// ErrClosed: use after Close.

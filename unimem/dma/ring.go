@@ -18,9 +18,9 @@ const (
 	ringPart = 1 << 20
 )
 
-// Ring reads files to Blocks through io_uring of Linux, with a real disk's DMA: the kernel resolves and pins the
-// Blocks' pages once, and with a file of OpenFile the disk writes straight to them. All methods are safe for
-// concurrent use; a Read waits for the Read before it.
+// Ring reads files to Blocks through io_uring of Linux, with a real disk's DMA. The kernel resolves and pins the
+// Blocks' pages once. With a file of OpenFile the disk writes straight to them. All methods are safe for concurrent
+// use; a Read waits for the Read before it.
 type Ring struct {
 	ring   *uring.Ring
 	blocks map[*unimem.Block]int

@@ -20,9 +20,9 @@ const (
 // test of ErrExhausted gives it few.
 func Addresses(size uint64) Option { return func(c *config) { c.size = size / PageSize * PageSize } }
 
-// Simulate makes a Device over a model of a DART in this process: page tables of 16 KiB pages, a range of
-// addresses for each Device, exhaustion, and faults at what is not mapped. It maps a Block at the lowest free
-// addresses that hold it in one segment, or else in several at the largest free ones. Its times are not those of a Mac.
+// Simulate makes a Device over a model of a DART in this process. The model has page tables of 16 KiB pages, a range of
+// addresses for each Device, exhaustion, and faults at what is not mapped. It maps a Block at the lowest free addresses
+// that hold it in one segment, or else in several at the largest free ones. Its times are not those of a Mac.
 //
 // Two Devices have a DART each: an address of one means nothing to the other.
 func Simulate(opts ...Option) *Device {

@@ -26,8 +26,8 @@ type Program struct {
 // made by spirv-cross from the kernel of the same name in package vulkan.
 func Product() Program { return program(kernels.Product()) }
 
-// Scale computes y = factor*x + offset for fp16: buffers x and y, which may be the same; constants are the number of
-// pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work. Its text is
+// Scale computes y = factor*x + offset for fp16. Buffers are x and y, which may be the same; constants are the number
+// of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work. Its text is
 // made by spirv-cross from the kernel of the same name in package vulkan.
 func Scale() Program { return program(kernels.Scale()) }
 

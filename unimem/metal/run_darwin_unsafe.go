@@ -11,7 +11,7 @@ import (
 	"github.com/progrium/darwinkit/objc"
 )
 
-// The messages are sent directly where darwinkit's method takes an object by its protocol: it wraps the object into one
+// The messages are sent directly where darwinkit's method takes an object by its protocol. It wraps the object into one
 // of its own, which panics for the types that darwinkit itself returns.
 
 // objectOf makes a receiver or an argument of a reference.

@@ -2,8 +2,8 @@ package metal
 
 import "fmt"
 
-// maxSide is the largest width or height of a 2D texture in pixels, on every GPU of Apple silicon (Metal Feature Set
-// Tables, "Maximum 2D texture width and height").
+// maxSide is the largest width or height of a 2D texture in pixels, on every GPU of Apple silicon. Source: Metal
+// Feature Set Tables, "Maximum 2D texture width and height".
 const maxSide = 16384
 
 // Shape is a 2D texture over one plane of a surface: its top left Width by Height pixels.

@@ -9,7 +9,7 @@ import (
 type Dispatch struct {
 	Kernel *Kernel
 	// Buffers has a Range for each buffer of the Program. Offsets and lengths are multiples of 4. The kernel does not
-	// check its accesses: a Range that is too short for the constants is the caller's fault, and lets the kernel access
+	// check its accesses. If a Range is too short for the constants, which is the caller's fault, the kernel accesses
 	// other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // constants, as many bytes as the Program has
@@ -22,10 +22,10 @@ type Work struct {
 	err  error         // valid then
 }
 
-// Submit gives work to the GPU: once every wait is reached, the dispatches run one after another, each sees what those
-// before it wrote, then the signals are reached. The CPU sees what they wrote once a signal is reached, or the Work has
-// ended. Submit does not wait. What the work names stays open until it has ended. Work that fails may leave its signals
-// unreached: Work.Wait returns the error.
+// Submit gives work to the GPU. Once every wait is reached, the dispatches run one after another, and each sees what
+// those before it wrote. Then the signals are reached. The CPU sees what they wrote once a signal is reached, or the
+// Work has ended. Submit does not wait. What the work names stays open until it has ended. Work that fails may leave
+// its signals unreached: Work.Wait returns the error.
 //
 // The queue is in order: work that waits makes later submissions wait too.
 //

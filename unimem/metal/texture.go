@@ -13,8 +13,8 @@ type Texture struct{ object *object }
 // NewTexture makes a Texture over b, and retains b until its Close. A Block of unimem.AdoptSurface has the geometry of
 // its creator. A Block that unimem opened has a flat surface: one row of one-byte elements. A pixel is an element, so
 // its textures are one row of at most 16384 one-byte pixels. For several rows or wider pixels make a texture of a
-// Buffer by MTLBuffer's newTextureWithDescriptor:offset:bytesPerRow:, which accepts any row length that is a multiple
-// of minimumLinearTextureAlignmentForPixelFormat:.
+// Buffer by MTLBuffer's newTextureWithDescriptor:offset:bytesPerRow:. It accepts any row length that is a multiple of
+// minimumLinearTextureAlignmentForPixelFormat:.
 //
 // Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface), ErrFormat, ErrShape,
 // ErrRefused.

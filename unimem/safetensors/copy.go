@@ -84,8 +84,8 @@ func (t Tensor) halfBytes() (int64, error) {
 	return 0, t.fail("convert", ErrDType, t.DType().String()+", not F16, BF16 or F32")
 }
 
-// Float16To converts the tensor to fp16 in dst, dense and row-major, and returns the number of bytes written: F32 and
-// BF16 are rounded to the nearest half, F16 is copied. dst begins at a multiple of 2 bytes and may be longer.
+// Float16To converts the tensor to fp16 in dst, dense and row-major, and returns the number of bytes written. It rounds
+// F32 and BF16 to the nearest half, and copies F16. dst begins at a multiple of 2 bytes and may be longer.
 //
 // Errors: ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment
 // for dst at an odd address.

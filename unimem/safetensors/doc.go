@@ -1,10 +1,10 @@
 // Package safetensors reads and writes tensors in files of the safetensors format without
 // copying them.
 //
-// [Open] maps a file read-only and reads its header: the bytes of a [Tensor] are the pages of
-// the file. [Load] reads a file into a unimem.Tape in parallel, past the page cache where the
-// file system allows it: one transfer from the disk to memory that an engine can use, with [Ring]
-// through io_uring. [Auto] chooses between the two. [Create] writes files, [Repack] aligns them.
+// [Open] maps a file read-only and reads its header: the bytes of a [Tensor] are the pages of the file. [Load] reads a
+// file into a unimem.Tape in parallel, past the page cache where the file system allows it. One transfer, with [Ring]
+// through io_uring, moves it from the disk to memory that an engine can use. [Auto] chooses between the two. [Create]
+// writes files, [Repack] aligns them.
 //
 // # The format
 //
@@ -27,16 +27,15 @@
 //
 // # Files that change
 //
-// A mapped file belongs to the file system: another process can overwrite it or make it
-// shorter. Then reading a page that exists no more ends the process. The calls of this package
-// that read tensors (CopyTo, Float16To, Check), and evaluations of package ane, return
-// ErrChanged instead, but a caller's own read of [Tensor.Bytes] does not. Load files whose
-// writers are not known to replace files as a whole.
+// A mapped file belongs to the file system: another process can overwrite it or make it shorter. Then reading a page
+// that exists no more ends the process. The calls of this package that read tensors (CopyTo, Float16To, Check), and
+// evaluations of package ane, return ErrChanged instead. A caller's own read of [Tensor.Bytes] does not. Load files
+// whose writers are not known to replace files as a whole.
 //
 // # Alignment
 //
-// The format aligns nothing. A tensor whose offset is not a multiple of its element's size cannot
-// be viewed as its type: [View] returns ErrMisaligned, and CopyTo moves it and returns the number
-// of bytes moved. The [Writer] of this package aligns tensors with the option [Align], by tensors
-// of its own between them, which other readers list (see [Padding]) and Names does not.
+// The format aligns nothing. A tensor whose offset is not a multiple of its element's size cannot be viewed as its
+// type. [View] then returns ErrMisaligned. CopyTo moves the tensor and returns the number of bytes moved. With the
+// option [Align] the [Writer] of this package aligns tensors by tensors of its own between them (see [Padding]). Other
+// readers list these, and Names does not.
 package safetensors

@@ -50,8 +50,8 @@ type shard struct {
 // the tensors when they are touched. On systems where unimem maps no files it reads them into
 // memory of the Go heap; Report has the reason.
 //
-// Errors, all *Error: ErrHeader, ErrTruncated, ErrOverlap, ErrHole, ErrDuplicate, ErrDType,
-// ErrShape, ErrName (the index and the files do not agree), and those of the system and of unimem.
+// Every error is an *Error. Errors: ErrHeader, ErrTruncated, ErrOverlap, ErrHole, ErrDuplicate, ErrDType, ErrShape,
+// ErrName (the index and the files do not agree), and those of the system and of unimem.
 func Open(path string) (*File, error) {
 	f := &File{path: path, report: Report{Access: Mapped, Why: "Open maps"}}
 	if err := f.find("open"); err != nil {

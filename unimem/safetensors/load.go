@@ -25,18 +25,17 @@ const (
 	readers = 8
 )
 
-// Load reads a file, or the files of an index or folder, into spans of tape: each whole, at a
-// multiple of 4096 bytes, with one transfer from the disk to the memory of the tape where the
-// file system permits direct I/O (O_DIRECT; F_NOCACHE on macOS), otherwise through the page
-// cache. A span is as long as its file, rounded up to 4096 bytes. Tensors start at the offsets
-// of the file, so Aligned has the same result as for Open. After tape.Clear the tensors have
-// no bytes. The File retains the tape's Block until its Close. Load allocates pages of the tape that nothing has
-// touched, on Linux huge ones where the kernel makes them, so the tape needs no Warm.
+// Load reads a file, or the files of an index or folder, into spans of tape: each whole, at a multiple of 4096 bytes.
+// Where the file system permits direct I/O (O_DIRECT; F_NOCACHE on macOS), one transfer goes from the disk to the tape.
+// Otherwise it goes through the page cache. A span is as long as its file, rounded up to 4096 bytes. Tensors start at
+// the offsets of the file, so Aligned has the same result as for Open. After tape.Clear the tensors have no bytes. The
+// File retains the tape's Block until its Close. Load allocates pages of the tape that nothing has touched, on Linux
+// huge ones where the kernel makes them, so the tape needs no Warm.
 //
-// With Auto, Load maps the file instead, as Open does, if the tape has no room for it, if it is larger
-// than the memory that is available or the system reports memory pressure, or if more than half
-// of it is in the page cache, so that a map costs no transfer; files of less than 1 MiB are
-// always read. Report has the decision and its reason.
+// With Auto, Load maps the files instead, as Open does, if the tape has no room for them. Otherwise it reads files of
+// less than 1 MiB. It maps larger ones if they need more than 80 % of the available memory or the system reports memory
+// pressure. It also maps if half of them is in the page cache, so that a map costs no transfer. Report has the decision
+// and its reason.
 //
 // If ctx ends, the error matches its cause, after the reads in flight have returned. After an
 // error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers.

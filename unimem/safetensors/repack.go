@@ -12,11 +12,10 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Repack writes the tensors and the metadata of f to one file at path, each tensor at a multiple of
-// align bytes, and returns the number of bytes of tensors written. Any reader accepts the file.
-// Tensors whose length is a multiple of align come first, since none of them needs padding; before
-// each of the others is a tensor of zeros, see Padding, which other readers list. Padding that f has
-// is left out. Options are those of Create but Align and Expect.
+// Repack writes the tensors and the metadata of f to one file at path, each tensor at a multiple of align bytes. It
+// returns the number of bytes of tensors written. Any reader accepts the file. Tensors whose length is a multiple of
+// align come first, since none of them needs padding. Before each of the others is a tensor of zeros (see Padding),
+// which other readers list. Padding that f has is left out. Options are those of Create but Align and Expect.
 //
 // Errors: os.ErrExist for a path that is the index of f or one of several files of f, which f would lose, and for one
 // that makes a further file of the folder f, which would have every tensor twice; those of Create and

@@ -20,8 +20,8 @@ func residentBytes(f *os.File, size int64) (int64, bool) {
 	return mincoreBytes(f, size)
 }
 
-// memory returns the bytes that are available without swapping, -1 for unknown, and the part of
-// the last ten seconds in which some task waited for memory, in percent.
+// memory returns the bytes that are available without swapping, -1 for unknown. pressure is the part of the last ten
+// seconds in which some task waited for memory, in percent.
 func memory() (available int64, pressure float64) {
 	available, pressure = -1, -1
 	if b, err := os.ReadFile("/proc/meminfo"); err == nil {

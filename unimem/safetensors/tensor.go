@@ -70,9 +70,9 @@ func (t Tensor) Offset() int64 {
 // len. It copies nothing. It is nil after Close of the File, and after Clear of the Tape of a loaded
 // one. The bytes of a mapped file must not be written.
 //
-// If another process makes a mapped file shorter, reading bytes that exist no more kills the
-// process: the system sends SIGBUS, which Go does not turn into an error. CopyTo and Float16To
-// return ErrChanged instead. Load the file if its writers are not trusted.
+// If another process makes a mapped file shorter, reading bytes that exist no more kills the process. The system sends
+// SIGBUS, which Go does not turn into an error. CopyTo and Float16To return ErrChanged instead. Load the file if its
+// writers are not trusted.
 func (t Tensor) Bytes() []byte {
 	b := t.memory()
 	if b == nil {

@@ -32,7 +32,7 @@ type Writer struct {
 // Create begins a new file at path, which may exist and does not change until Close. The caller calls Close to complete
 // the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps the link, and the
 // permissions of a file that exists. The error matches os.ErrExist for a path that leads to a folder, a pipe, a device
-// or a file that only a descriptor refers to, and os.ErrPermission for a file that must not be written.
+// or a file that only a descriptor refers to. It matches os.ErrPermission for a file that must not be written.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {
@@ -151,10 +151,9 @@ func (w *Writer) write(pad, data []byte, at int64) error {
 	return nil
 }
 
-// Close completes the file and gives it its name: it writes the header, waits until the disk
-// has the data, renames the file and waits until the disk has the name. After an error the
-// temporary file is removed, and path is as it was, unless only the last of these steps
-// failed. Repeating Close, or Close after Abort, returns ErrClosed.
+// Close completes the file and gives it its name. It writes the header, waits until the disk has the data, renames the
+// file and waits until the disk has the name. After an error the temporary file is removed, and path is as it was,
+// unless only the last of these steps failed. Repeating Close, or Close after Abort, returns ErrClosed.
 func (w *Writer) Close() error {
 	if w == nil {
 		return (&Writer{}).usable()

@@ -1,7 +1,7 @@
 package vulkan
 
 // The numbers of vulkan_core.h 1.2 that this package uses. The structures are in abi_device.go, abi_memory.go,
-// abi_kernel.go and abi_submit.go, as they lie in memory on 64-bit systems: pointers are addresses of pinned memory
+// abi_kernel.go and abi_submit.go, as they lie in memory on 64-bit systems. Pointers are addresses of pinned memory
 // (arena). A test compares the sizes with those that a C compiler prints.
 
 // result is a VkResult.

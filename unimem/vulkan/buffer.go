@@ -69,9 +69,9 @@ func (d *Device) accepts(b *unimem.Block) error {
 	return nil
 }
 
-// NewBuffer makes a Buffer of memory of the driver that the CPU reaches too, by Bytes: the copying path, for devices
-// that import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1 or above
-// Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
+// NewBuffer makes a Buffer of memory of the driver that the CPU reaches too, by Bytes. It is the copying path, for
+// devices that import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1
+// or above Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
 func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	if d != nil && d.in != nil && (size < 1 || size > d.MaxMemory) {
 		return nil, newError("buffer", ErrRange, "", fmt.Sprintf("%d bytes: give 1 to %d", size, d.MaxMemory))

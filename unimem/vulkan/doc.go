@@ -1,4 +1,4 @@
-// Package vulkan gives the GPU the pages of a Block, without copies and without cgo: it imports the Block's memory into
+// Package vulkan gives the GPU the pages of a Block, without copies and without cgo. It imports the Block's memory into
 // Vulkan and runs compute kernels on it.
 //
 //	d, err := vulkan.Open(ctx)
@@ -17,7 +17,7 @@
 // driver for comparison, and for drivers that import nothing.
 //
 // The CPU and the GPU must not access the same bytes at the same time: the signal of a submission is the order. A
-// Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed, and Buffer.Close returns
+// Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed. Buffer.Close returns
 // ErrInUse until the work that names it has ended.
 //
 // # Devices

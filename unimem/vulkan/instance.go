@@ -51,9 +51,9 @@ type physical struct {
 	memory memoryProperties
 }
 
-// List returns the devices of this machine in the order in which Open prefers them: usable ones first, integrated
-// before discrete, virtual, software and other ones, then by name and ID. So the order does not depend on that of the
-// drivers. A machine without a device has an empty list. ctx bounds the drivers; the errors are those of Open.
+// List returns the devices of this machine in the order in which Open prefers them. Usable ones come first, then
+// integrated before discrete, virtual, software and other ones, then name and ID. So the order does not depend on that
+// of the drivers. A machine without a device has an empty list. ctx bounds the drivers; the errors are those of Open.
 func List(ctx context.Context, opts ...Option) ([]Info, error) {
 	c := configure(opts)
 	in, err := within(ctx, nil, func() (*instance, error) { return newInstance(c) }, (*instance).close)

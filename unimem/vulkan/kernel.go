@@ -25,8 +25,8 @@ type Program struct {
 // uint32 of push constants. Groups cover n x n invocations: see Program.Groups. Sums are in the order of the row.
 func Product() Program { return program(kernels.Product()) }
 
-// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the number
-// of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
+// Scale computes y = factor*x + offset for fp16. Buffers are x and y, which may be the same; push constants are the
+// number of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
 func Scale() Program { return program(kernels.Scale()) }
 
 func program(k kernels.Kernel) Program {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// process holds the process-wide facts: C code holds numbers instead of Go pointers to receivers of messages, and one
-// callback, since a process can have few of them.
+// process holds the process-wide facts. C code holds numbers instead of Go pointers to receivers of messages. All
+// receivers share one callback, since a process can have few.
 var process struct {
 	sync.Mutex
 	last      uintptr

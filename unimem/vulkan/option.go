@@ -31,7 +31,7 @@ func configure(opts []Option) config {
 func Choose(device string) Option { return func(c *config) { c.choice, c.chosen = device, true } }
 
 // Validate loads the layer VK_LAYER_KHRONOS_validation, which checks every call, and passes its warnings and errors to
-// report: "error" or "warning", the rule of the specification, such as VUID-vkMapMemory-memory-00678, and a text. The
-// layer calls report on any goroutine, during calls of this package; report must not call this package. Open fails with
+// report. A message has "error" or "warning", the rule, such as VUID-vkMapMemory-memory-00678, and a text. The layer
+// calls report on any goroutine, during calls of this package; report must not call this package. Open fails with
 // ErrExtension where the layer is not installed.
 func Validate(report func(message string)) Option { return func(c *config) { c.validate = report } }

@@ -23,8 +23,8 @@ type named struct {
 type Dispatch struct {
 	Kernel *Kernel
 	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of 4
-	// up to Info.MaxRange. The kernel does not check its accesses: a Range that is too short for the push constants is
-	// the caller's fault, and lets the kernel access other bytes of the Buffer.
+	// up to Info.MaxRange. The kernel does not check its accesses. If a Range is too short for the push constants,
+	// which is the caller's fault, the kernel accesses other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // push constants, as many bytes as the Program has
 	Groups  [3]int // along x, y and z; see Program.Groups
@@ -54,8 +54,8 @@ func (s *submission) free(d *Device) {
 	d.in.call("vkDestroyDescriptorPool", d.handle, uintptr(s.descriptors), 0)
 }
 
-// Submit gives work to the queue: once every wait is reached, the commands run one after another, each sees what those
-// before it wrote, then the signals are reached. The CPU sees what they wrote once a signal is reached. Without
+// Submit gives work to the queue. Once every wait is reached, the commands run one after another, and each sees what
+// those before it wrote. Then the signals are reached. The CPU sees what they wrote once a signal is reached. Without
 // commands the waits are passed on to the signals. Submit does not wait for the work.
 //
 // The queue is in order: work that waits makes later submissions wait too. What the work names stays open until it has
@@ -326,8 +326,8 @@ func (c Copy) check(d *Device) ([]named, error) {
 	return []named{to, from}, nil
 }
 
-// shares reports whether two Ranges have a byte of memory in common: in one Buffer, at one address of this process,
-// which several Blocks can have, or in one memory that several Blocks map, which their Key tells.
+// shares reports whether two Ranges have a byte of memory in common. They may be in one Buffer, in one memory that
+// several Blocks map (equal Keys), or at one address of this process, which several Blocks can have.
 func (r Range) shares(o Range) bool {
 	meet := func(a, b uintptr) bool { return a < b+uintptr(o.Length) && b < a+uintptr(r.Length) }
 	a, b := r.Buffer.block, o.Buffer.block

@@ -1,9 +1,9 @@
-// Package wasm runs WebAssembly guests in wazero whose linear memory is a unimem.Block, so that engines read and write
-// a guest's tensors where the guest has them.
+// Package wasm runs WebAssembly guests in wazero whose linear memory is a unimem.Block. So engines read and write a
+// guest's tensors where the guest has them.
 //
 // Instantiate reserves the Block to the guest's maximum at once. The system allocates pages when the guest touches
-// them, and the address never moves, also when the guest grows during a call: the base of the memory is the same for
-// guest, host and engine from the first instruction to the last.
+// them. The address never moves, also when the guest grows during a call. Guest, host and engine have one base of the
+// memory from the first instruction to the last.
 //
 //	guest pointer p  ->  Memory.Address() + p  ->  a tensor of a Request
 //
@@ -11,8 +11,8 @@
 //
 // A Region is a range of a guest's memory that a tensor is made on. There are two kinds, for two kinds of engine:
 //
-//   - Memory.InPlace is a range of the guest's own Block, for engines that accept tensors after byte 0 of their surface
-//     (ane.Info.Offsets): ane.OnRange(r.Block(), r.Offset(), layout).
+//   - Memory.InPlace is a range of the guest's own Block. It is for engines that accept tensors after byte 0 of their
+//     surface (ane.Info.Offsets): ane.OnRange(r.Block(), r.Offset(), layout).
 //   - Memory.OnSurface is for all other engines: a Block of its own, mapped over whole pages of the guest's memory. The
 //     tensor starts at byte 0 of its surface and is still the guest's memory. On Linux the mapping is a MAP_FIXED of
 //     the Block's memfd. On a Mac it is a mach_vm_remap, and the guest's own pages there keep their memory. Other

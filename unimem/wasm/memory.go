@@ -187,8 +187,9 @@ func (m *Memory) Range(offset, length uint64) ([]byte, error) {
 // Extent is the range from byte From to before byte To, in whole pages.
 type Extent struct{ From, To uint64 }
 
-// Touched lists the ranges outside of which the guest's memory is zeros, in the order of From: on Linux those whose
-// pages exist or that a surface covers, elsewhere all of it. Reading other pages would take memory for them.
+// Touched lists the ranges outside of which the guest's memory is zeros, in the order of From. On Linux those are the
+// ranges whose pages exist or that a surface covers, elsewhere all of it. Reading other pages would take memory for
+// them.
 func (m *Memory) Touched() []Extent {
 	m.mu.Lock()
 	defer m.mu.Unlock()

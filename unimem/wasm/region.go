@@ -42,9 +42,9 @@ func (r *Region) Offset() int {
 	return int(r.offset)
 }
 
-// Close ends the use of the region. A surface stays mapped for the next region of the same range, with what is in it,
-// until the guest ends, a region of other pages needs them, or the guest has 64 other surfaces. Repeating Close does
-// nothing.
+// Close ends the use of the region. A surface stays mapped, with what is in it, for the next region of the same range.
+// It is unmapped when the guest ends, a region of other pages needs them, or the guest has 64 other surfaces. Repeating
+// Close does nothing.
 func (r *Region) Close() {
 	if r == nil {
 		return

@@ -35,8 +35,8 @@ func Product() Kernel {
 	return Kernel{Name: "product", Text: productText, Code: productCode, Buffers: 3, Push: 4, Group: [3]int{8, 8, 1}}
 }
 
-// Scale computes y = factor*x + offset for pairs of fp16: buffers x and y, which may be the same, then the number of
-// pairs as uint32, factor and offset as float32. Any number of groups along x does the work.
+// Scale computes y = factor*x + offset for pairs of fp16. Buffers are x and y, which may be the same; constants are the
+// number of pairs as uint32, factor and offset as float32. Any number of groups along x does the work.
 func Scale() Kernel {
 	return Kernel{Name: "scale", Text: scaleText, Code: scaleCode, Buffers: 2, Push: 12, Group: [3]int{64, 1, 1}}
 }

@@ -1,5 +1,5 @@
-// Package uring reads files through io_uring of Linux: one thread keeps many reads in flight, and the kernel
-// resolves the pages of registered memory once, not in each read.
+// Package uring reads files through io_uring of Linux. One thread keeps many reads in flight. The kernel resolves the
+// pages of registered memory once, not in each read.
 package uring
 
 import (
