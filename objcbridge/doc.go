@@ -1,14 +1,12 @@
-// Package objcbridge calls Apple's AppleNeuralEngine framework, or a stand-in library, through a
-// bridge written in Objective-C with the C interface src/bridge.h. It is the only package that
-// uses Objective-C.
+// Package objcbridge calls Apple's AppleNeuralEngine framework, or a stand-in library. The bridge to it is Objective-C
+// with the C interface src/bridge.h. It is the only package that uses Objective-C.
 //
 // # Where the bridge comes from
 //
-// In a darwin build with cgo the bridge is part of the binary. Elsewhere it is a shared library.
-// Open looks for it at Options.Library, else in the folder ANEKIT_BRIDGE_DIR, else beside the
-// executable, else in the folder "bridge" beside the executable; never in the working directory.
-// The first of these that is set or holds the library decides: a library that exists but cannot be
-// used is an error, and the search ends. A Linux binary built with CGO_ENABLED=0 is static and
+// In a darwin build with cgo the bridge is part of the binary. Elsewhere it is a shared library. Open looks for it at
+// Options.Library, in the folder ANEKIT_BRIDGE_DIR, beside the executable, then in the folder "bridge" beside it. It
+// never looks in the working directory. The first of these that is set or holds the library decides: a library that
+// exists but cannot be used is an error, and the search ends. A Linux binary built with CGO_ENABLED=0 is static and
 // cannot load libraries; Open then returns ErrBridgeUnavailable.
 //
 // # Lifetimes

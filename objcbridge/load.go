@@ -37,10 +37,9 @@ func drop(p *runtime.Pinner) {
 	p.Unpin()
 }
 
-// load returns the library at the explicit path, or the one found by the search. It loads it at the
-// first call. It does not record failures: the next call searches again. A file that was loaded and is
-// not a bridge of this version stays loaded, because Objective-C cannot be unloaded; only a new
-// process sees a replacement of the same name.
+// load returns the library at the explicit path, or the one found by the search. It loads it at the first call. It does
+// not record failures: the next call searches again. A loaded file that is not a bridge of this version stays loaded,
+// because Objective-C cannot be unloaded. Only a new process sees a replacement of the same name.
 func load(explicit string) (*library, error) {
 	if cannotLoad != "" {
 		return nil, &unavailable{why: cannotLoad, fix: howToLoad}

@@ -2,9 +2,8 @@ package objcbridge
 
 import "github.com/anekit/anekit/internal/engine/driverabi"
 
-// DriverStatus returns Status without the loading step. Up to macOS 26 failures of loading have one
-// number for both, status<<16 | step: 0x50004 is status 5 in step 4 on macOS 27 (inferred from the two
-// forms of the same failure).
+// DriverStatus returns Status without the loading step. Up to macOS 26 failures of loading have one number for both,
+// status<<16 | step. 0x50004 is status 5 in step 4 on macOS 27 (inferred from the two forms of the same failure).
 func (e *Error) DriverStatus() uint32 {
 	if e.Stage == StageLoad && e.Status > 0xffff && e.Status < 0xe0000000 {
 		return e.Status >> 16

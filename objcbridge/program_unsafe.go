@@ -75,9 +75,9 @@ func (p *Program) SetResidency(r Residency) error {
 }
 
 // SetPatience sets how long each later call on the program waits for other processes, at first 30 s. All processes that
-// make a program of the same text and weights have one folder for it, so one of them at a time compiles, loads,
-// unloads or purges it, or has compiled it and not yet loaded it. If that takes longer, the error of the call has
-// ReasonHeld; Close goes on.
+// make a program of the same text and weights share one folder. One of them at a time compiles, loads, unloads or
+// purges it, or has compiled it and not yet loaded it. If that takes longer, the error of the call has ReasonHeld;
+// Close goes on.
 func (p *Program) SetPatience(d time.Duration) {
 	if p.use(StageCompile) != nil {
 		return
@@ -87,9 +87,8 @@ func (p *Program) SetPatience(d time.Duration) {
 }
 
 // Compile writes the program's files and compiles it, unless the framework has it in its cache. A program is compiled
-// once. qos is one of the classes of package driverabi, here and in Load, Unload and Evaluate; without a
-// restricted entitlement the framework rejects real time. The error is an *Error of StageCompile, with the compiler's
-// words.
+// once. Here and in Load, Unload and Evaluate, qos is a class of package driverabi. Without a restricted entitlement
+// the framework rejects real time. The error is an *Error of StageCompile, with the compiler's words.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	var hit int32
 	err = do(p, StageCompile, func(record *cError) int32 {

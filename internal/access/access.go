@@ -1,5 +1,5 @@
-// Package access shows how an engine accesses the tensors of a request, for checks that no copy is made: its own
-// mapping of them, or their addresses in the engine's process, and the bytes of the connection to that process.
+// Package access shows how an engine accesses the tensors of a request, for checks that no copy is made. It shows the
+// engine's own mapping, or the addresses in the engine's process, and the bytes of the connection to that process.
 package access
 
 import (

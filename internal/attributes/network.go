@@ -112,9 +112,9 @@ func repeated(all []entry, e entry) bool {
 	return slices.ContainsFunc(all, func(o entry) bool { return o.list != e.list && reflect.DeepEqual(o.Dict, e.Dict) })
 }
 
-// find returns the entry of the symbol at a position of its procedure, or nil. It searches
-// by Symbol or Name in the procedure's own network, by position if none of its entries has
-// a name, then by Symbol or Name in the other networks.
+// find returns the entry of the symbol at a position of its procedure, or nil. It searches by Symbol or Name in the
+// procedure's own network, or by position if no entry there has a name. Then it searches by Symbol or Name in the other
+// networks.
 func find(s side, symbol string, at, symbols int, own *network, networks []network) (*entry, error) {
 	side := index(s)
 	if own != nil {

@@ -1,6 +1,6 @@
-// Package dart is a model of the DART, the IOMMU of Apple silicon: a page table of 16 KiB pages for each
-// device, through which the device reaches memory; other accesses fault. The simulated driver of
-// unimem/dma, the driver of the broker and the simulated NVMe controller use it.
+// Package dart is a model of the DART, the IOMMU of Apple silicon. Each device reaches memory through a table of 16 KiB
+// pages; other accesses fault. The simulated driver of unimem/dma, the driver of the broker and the simulated NVMe
+// controller use it.
 //
 // The model takes from published facts: the page, a table for each stream, protection of reads and writes, and a fault
 // that names the address. An unmapped range is not used again before the device has lost it. This project chose: where

@@ -58,9 +58,9 @@ func Load(d mil.DType, e []byte) float64 {
 	return math.NaN()
 }
 
-// Store writes v as type d to the start of e: floats round once to nearest even, integers truncate toward zero and
-// clamp, NaN becomes the integer 0, bool is v != 0. It reports whether it can write the type d: all that Load reads
-// except integers of 64 bits.
+// Store writes v as type d to the start of e. Floats round once to nearest even. Integers truncate toward zero and
+// clamp, and NaN becomes 0. bool is v != 0. It reports whether it can write the type d: all that Load reads except
+// integers of 64 bits.
 func Store(d mil.DType, e []byte, v float64) bool {
 	switch d {
 	case mil.FP16:

@@ -8,8 +8,8 @@ const (
 	maxAllLocals = 4 << 20
 )
 
-// Check refuses binaries that are small and say of a list, a text or locals that there are many: wazero takes memory
-// for the number before it reads the items. It leaves all other faults to wazero.
+// Check refuses a small binary that states a large number of list items, text bytes or locals. wazero allocates for
+// that number before it reads the items. It leaves all other faults to wazero.
 func Check(all []Section) error {
 	for _, s := range all {
 		r := &Reader{Rest: s.Body}

@@ -1,3 +1,3 @@
-// Package guestcode reads the binaries of WebAssembly guests, as far as hosts have to look at them before wazero does:
-// sections, and the numbers in them by which wazero takes memory.
+// Package guestcode reads the binaries of WebAssembly guests, as far as a host must before wazero does. It reads the
+// sections, and the numbers by which wazero allocates memory.
 package guestcode

@@ -1,6 +1,6 @@
-// Package host says what the operating system gives a process. The other packages and their tests ask it instead
-// of runtime.GOOS, because a build for Linux with the tag macrules has the rules of macOS: it compiles the files of
-// macOS, which call stand-ins of its libraries, and has nothing that a Mac does not have.
+// Package host says what the operating system gives a process. The other packages and their tests ask it instead of
+// runtime.GOOS, because a build for Linux with the tag macrules has the rules of macOS. Such a build compiles the files
+// of macOS, which call stand-ins of its libraries. It has nothing that a Mac lacks.
 package host
 
 import "runtime"

@@ -143,8 +143,8 @@ func Deallocate(address uintptr, size int) error {
 	return mach("mach_vm_deallocate", r)
 }
 
-// AvailableMemory returns the bytes of memory that processes can use before macOS kills any: the percentage of all
-// memory that kern.memorystatus_level states.
+// AvailableMemory returns the bytes of memory that processes can use before macOS kills any. kern.memorystatus_level
+// states them as a percentage of all memory.
 func AvailableMemory() (int64, error) {
 	all, err := SysctlUint64("hw.memsize")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package membench has the operations of package unimem as cases: each beside the smallest code that does the same
+// Package membench has the operations of package unimem as cases. Beside each is the smallest code that does the same
 // work on memory from direct system calls.
 package membench
 

@@ -19,8 +19,8 @@ const (
 	sampleBytes, minSamples, maxSamples = 256 << 20, 4, 200
 )
 
-// Figures are those of the specification of unimem for Apple silicon for one size: the time to open a surface in
-// nanoseconds, and the rates of writing and reading with volatile 64-bit accesses in GB/s.
+// Figures are those of the specification of unimem for Apple silicon, for one size. They are the nanoseconds to open a
+// surface, and the GB/s of writing and reading with volatile 64-bit accesses.
 type Figures struct {
 	Bytes             int
 	Open, Write, Read float64

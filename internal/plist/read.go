@@ -4,9 +4,8 @@
 // A value is a bool, int64, uint64 (only above math.MaxInt64), float64, string, Array or
 // Dict; JSON's null is nil. Dict keeps the order of its keys.
 //
-// Readers refuse input that is not valid UTF-8, nests deeper than MaxDepth, has more than
-// MaxValues values or is longer than MaxBytes, and a key that is given twice. Every error is
-// an *Error with the line.
+// Readers refuse invalid UTF-8, a key given twice, nesting deeper than MaxDepth, more than MaxValues values, and input
+// longer than MaxBytes. Every error is an *Error with the line.
 package plist
 
 import (

@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// Proportional returns the memory of processes in bytes, of this one if pids is empty. Each
-// page is divided by the number of its mappings (Pss of proc_pid_smaps(5)): a page that they
-// map twice counts once. Pages of files on disk, such as a program's code, do not count if the
-// kernel reports them separately (Linux 5.3), because a process's share of them grows when
-// another process of the same program ends.
+// Proportional returns the memory of processes in bytes, of this one if pids is empty. Each page is divided by the
+// number of its mappings (Pss of proc_pid_smaps(5)): a page that they map twice counts once. Pages of files on disk,
+// such as a program's code, do not count if the kernel reports them separately (Linux 5.3). A process's share of them
+// grows when another process of the same program ends.
 func Proportional(pids ...int) (int64, error) {
 	if len(pids) == 0 {
 		pids = []int{os.Getpid()}

@@ -1,5 +1,5 @@
-// Command size prints how large the house is: lines of Go and of assembly, public packages, the names that they
-// export, its parts with their bounds, and the largest packages. It fails if a bound is exceeded.
+// Command size prints the size of the house: lines of Go and assembly, public packages, exported names, parts and
+// bounds, and the largest packages. It fails if a bound is exceeded.
 //
 //	go run ./internal/size
 package main

@@ -31,7 +31,7 @@ func Cases(d *ane.Device) (all []measure.Case) {
 // Floor is the floor alone.
 func Floor() []measure.Case { return []measure.Case{{Name: "Floor", Each: true, Open: trips}} }
 
-// evaluations evaluates a program whose work does not depend on the size of its input: it copies the last row, of 64
+// evaluations evaluates a program whose work does not depend on the size of its input. It copies the last row, of 64
 // bytes, which is the alignment of rows.
 func evaluations(t *step.T, d *ane.Device, bytes int) measure.Loop {
 	const height, width = 512, 32

@@ -48,9 +48,9 @@ func ServeSignals() {
 	}
 }
 
-// trips starts another process, this program's executable, in which ServeSignals runs, and exchanges signals with it
-// through eventfds: the least that two processes need to wake each other. The calling goroutine stays locked to its
-// thread until the step ends, because the other process ends with that thread.
+// trips starts this program's executable as another process, which runs ServeSignals. They exchange signals through
+// eventfds: the least that two processes need to wake each other. The calling goroutine stays locked to its thread
+// until the step ends, because the other process ends with that thread.
 func trips(t *step.T) measure.Loop {
 	if os.Getenv(other) != "" {
 		step.NoError(errors.New("tripbench: call ServeSignals first in main or TestMain"))

@@ -1,7 +1,7 @@
-// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on files that it
-// makes: how long weights take to load, what the way of loading does to evaluations, and what
-// memory reserved for keys and values costs. Published has the paper's tables, measured with MLX on an M4
-// Max; the figures of this machine are comparable in their shape only.
+// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on files that it makes. They
+// measure how long weights take to load, how the way of loading affects evaluations, and what memory reserved for keys
+// and values costs. Published has the paper's tables, measured with MLX on an M4 Max; the figures of this machine are
+// comparable in their shape only.
 package weightbench
 
 import (
@@ -134,8 +134,8 @@ func tapeOf(t *step.T, path string) (*unimem.Tape, int64) {
 	return tape, info.Size()
 }
 
-// Sizes returns the sizes of files to make in a folder, from 64 MiB doubling to most bytes, as far as
-// half of its free space and of the memory that is available permit.
+// Sizes returns the sizes of files to make in a folder, doubling from 64 MiB to most bytes. Half of its free space and
+// half of the available memory bound them.
 func Sizes(dir string, most int64, memory uint64) (all []int64) {
 	limit := min(most, free(dir)/2, int64(memory/2))
 	for n := int64(64 << 20); n <= limit; n *= 2 {

@@ -26,8 +26,8 @@ type File struct {
 // Create begins a new content for path. It checks that the destination can be written, and does
 // not change it. The caller owns the File and must call Commit or Discard.
 //
-// Sources are files that the caller reads: for a path that leads to one of them, by any name,
-// hard link, symbolic link or descriptor, the error is a *SourceError and nothing is changed.
+// Sources are files that the caller reads. If path leads to one of them, by any name, hard link, symbolic link or
+// descriptor, Create changes nothing. The error is a *SourceError.
 func Create(path string, sources ...fs.FileInfo) (*File, error) {
 	f := &File{path: path}
 	if err := f.open(sources); err != nil {

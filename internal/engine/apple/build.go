@@ -39,10 +39,10 @@ func (x *executable) first(ctx context.Context) (err error) {
 	return nil
 }
 
-// build makes, compiles and loads the program and reads its attributes. On failure it releases
-// everything. If the framework cannot load a program from its cache, build purges and
-// compiles it again, once. With purge it does so from the start. If the framework refuses several weight files, build
-// packs them into one and compiles again, once; later programs of the engine are packed from the start.
+// build makes, compiles and loads the program and reads its attributes. On failure it releases everything. If the
+// framework cannot load a program from its cache, build purges and compiles it again, once. With purge it does so from
+// the start. If the framework refuses several weight files, build packs them into one and compiles again, once. It
+// packs later programs of the engine from the start.
 func (x *executable) build(ctx context.Context, purge bool) (*objcbridge.Program, compiled, error) {
 	if x.engine.packs.Load() {
 		x.pack() // what cannot be packed is tried as it is
@@ -170,8 +170,8 @@ func (x *executable) place(all *attributes.Program) (at placement, err error) {
 // signing.
 var notOfPrograms = [...]int64{1, 2, 3, 7}
 
-// corrupt reports whether the framework failed to load a program because of its compiled
-// form: not for lack of memory or rights, or because its daemon does not answer.
+// corrupt reports whether the compiled form of a program may be why the framework failed to load it. Lack of memory or
+// rights, or a silent daemon, is another reason.
 func corrupt(err error) bool {
 	var b *objcbridge.Error
 	if !errors.As(err, &b) || b.Stage != objcbridge.StageLoad || errors.Is(err, ane.ErrExhausted) {

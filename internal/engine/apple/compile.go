@@ -16,8 +16,8 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Compile implements ane.Engine. It prints a program that is given as a tree, checks the text, reads the
-// weights, lets the framework compile and load the program, and reads the layouts from it.
+// Compile implements ane.Engine. It prints a program given as a tree, checks the text and reads the weights. Then the
+// framework compiles and loads the program, and Compile reads the layouts.
 func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	x, err := e.compile(ctx, src, nil)
 	if err != nil {

@@ -25,8 +25,8 @@ type Config struct {
 	// Pause waits before a load is sent again for which the machine has no program slot. It
 	// returns false if ctx ends before. nil means Pause.
 	Pause func(ctx context.Context, d time.Duration) bool
-	// Observe, which may be nil, is called at the end of Open, even if that failed, with the
-	// framework's facts about the known-answer program and the framework's errors.
+	// Observe, which may be nil, runs at the end of Open, even if that failed. It gets the framework's facts about the
+	// known-answer program, and its errors.
 	Observe func(Known, []Met)
 	// Open, which may be nil, runs before the framework is loaded. If it succeeds, Close
 	// runs after the engine has released everything.

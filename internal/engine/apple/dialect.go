@@ -38,8 +38,8 @@ func in(file string, err error) (list mil.ErrorList) {
 	return list
 }
 
-// undialectal returns the error for a text that the framework has refused because of its dialect: it is not in the one
-// of the known answer and has no other fault. Otherwise it returns nil.
+// undialectal returns the error for a text that the framework has refused because of its dialect, or nil. Such a text
+// is not in the dialect of the known answer, and has no other fault.
 func (e *Engine) undialectal(src ane.Source, p *mil.Program, refusal *objcbridge.Error) error {
 	if e.info.Dialect == mil.NewText || src.Text == nil {
 		return nil

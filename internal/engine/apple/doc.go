@@ -2,11 +2,10 @@
 // programs to programs of the framework and binds surfaces as its requests, through the
 // Objective-C bridge of package objcbridge.
 //
-// The same code drives Apple's framework on a Mac and its stand-in elsewhere; only the
-// paths of the libraries differ. When the engine is opened it determines what the
-// reference leaves open: it runs one program with a known answer on surfaces that stay
-// locked for the CPU, as Blocks do. If the answer is wrong, it runs the program again
-// with the surfaces unlocked during the run. The receipt names the mode in use.
+// The same code drives Apple's framework on a Mac and its stand-in elsewhere; only the paths of the libraries differ.
+// The reference leaves open whether the engine may use surfaces that stay locked for the CPU, as Blocks do. Open runs
+// one program with a known answer on such surfaces. If the answer is wrong, it runs the program again with the surfaces
+// unlocked during the run. The receipt names the mode in use.
 //
 // # Lifetimes
 //
@@ -17,10 +16,9 @@
 //
 // # Abandoned calls
 //
-// A method of the framework cannot be cancelled. When a context ends first, the caller
-// gets ane.ErrDeadline at once and the call is abandoned: it continues in the background
-// and holds what it uses, Blocks included, until it returns. Until then other calls on
-// the same Model wait, and fail with ane.ErrStuck if that takes too long. A process can
-// have at most maxAbandoned such calls; after that calls fail with ane.ErrExhausted.
-// Bind and Close have no context and wait for Config.Patience.
+// A method of the framework cannot be cancelled. When a context ends first, the caller gets ane.ErrDeadline at once.
+// The abandoned call continues in the background. Until it returns it holds what it uses, Blocks included. Until then
+// other calls on the same Model wait, and fail with ane.ErrStuck if that takes too long. A process can have at most
+// maxAbandoned such calls; after that calls fail with ane.ErrExhausted. Bind and Close have no context and wait for
+// Config.Patience.
 package apple

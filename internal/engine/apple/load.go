@@ -22,9 +22,8 @@ func (x *executable) Load(ctx context.Context) error {
 	})
 }
 
-// load loads the program. If the framework has lost the compiled program and its files, or
-// cannot load the compiled program, load makes the program again from the same text and
-// weights. If that fails, the next Load tries again.
+// load loads the program. If the framework has lost the compiled program and its files, or cannot load it, load makes
+// the program again from the same text and weights. If that fails, the next Load tries again.
 func (x *executable) load(ctx context.Context) error {
 	p := x.program
 	o := p.object.Load()

@@ -7,11 +7,10 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// lock is the CPU's lock on an IOSurface. Each Block on the surface takes it for its
-// lifetime; runs may release it. A surface has one lock in the process, found by the
-// surface's ID: several engines may run on the same Block, and several Blocks may be
-// on one surface, each with an IOSurfaceRef of its own. Locks of Mappings and of
-// Blocks that no engine has wrapped stay held during a run.
+// lock is the CPU's lock on an IOSurface. Each Block on the surface takes it for its lifetime; runs may release it. A
+// surface has one lock in the process, found by the surface's ID, for all engines that run on its Blocks. Several
+// Blocks may be on one surface, each with an IOSurfaceRef of its own. Locks of Mappings and of Blocks that no engine
+// has wrapped stay held during a run.
 type lock struct {
 	mu       sync.Mutex
 	wrappers map[*block]int // number of wrappers of each Block

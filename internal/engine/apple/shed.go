@@ -50,8 +50,8 @@ func (s *surfaces) shed() (n int) {
 	return n
 }
 
-// spared calls f. If f fails for lack of memory or surfaces, spared releases those of idle invocations and calls it once
-// more, also if there are none: other processes give memory back too. For lack of program slots it does so only if it has
+// spared calls f. If f fails for lack of memory or surfaces, spared releases those of idle invocations and retries
+// once. It retries even with none: other processes free memory too. For lack of program slots it does so only if it has
 // released something; inSlot waits for other processes.
 func (e *Engine) spared(f func() error) error {
 	err := f()

@@ -17,8 +17,8 @@ const (
 	lastWait  = 3200 * time.Millisecond
 )
 
-// inSlot calls f, which loads a program. If all slots of the machine are taken, it calls f again after waits that double
-// from 0.1 s to 3.2 s, unless ctx ends before or asks the engine to fail fast.
+// inSlot calls f, which loads a program. If all slots of the machine are taken, it retries after waits that double from
+// 0.1 s to 3.2 s. It does not if ctx ends before or asks the engine to fail fast.
 func (e *Engine) inSlot(ctx context.Context, f func() error) error {
 	err := e.spared(f)
 	for wait := firstWait; wait <= lastWait && crowded(err) && !ane.FailsFast(ctx); wait *= 2 {

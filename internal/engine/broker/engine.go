@@ -40,9 +40,8 @@ type engine struct {
 // and keeps:
 //
 //   - of each Block the descriptor, once, when it is bound first;
-//   - of a program a copy of its text and of the weight files that it names, in
-//     memfds which the broker reads and which stay until the Executable is closed;
-//     programs share the copy of a file of 64 KiB or more;
+//   - of a program a copy of its text and of its weight files, in memfds that the broker reads. They stay until the
+//     Executable is closed. Programs share the copy of a file of 64 KiB or more;
 //   - of tensors nothing.
 //
 // The error matches ane.ErrUnavailable and says why and what to do, or

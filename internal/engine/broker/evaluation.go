@@ -168,10 +168,9 @@ func remaining(ctx context.Context) uint64 {
 
 var _ ane.Chainer = (*engine)(nil)
 
-// EvaluateChain implements ane.Chainer. One frame goes to the broker and one comes back,
-// however many steps there are. The error matches ErrDenied where the broker's policy does not
-// grant driverabi.EntitlementDataChaining, which a private broker does; ErrDeadline when ctx
-// ended first; ErrForeign for an invocation of another engine.
+// EvaluateChain implements ane.Chainer. One frame goes to the broker and one comes back, however many steps there are.
+// The error matches ErrDenied if the broker's policy does not grant driverabi.EntitlementDataChaining; a private
+// broker's does. It matches ErrDeadline when ctx ended first, and ErrForeign for an invocation of another engine.
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
 	if len(steps) == 0 || len(steps) > wire.MaxSteps {
 		return &ane.Error{Op: "chain", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("%d requests", len(steps)),

@@ -41,7 +41,7 @@ type link struct {
 }
 
 // slice is how long Send waits for room in the socket before its caller checks its context, and the first sleep of a
-// caller at the bell: much longer than a short evaluation, short for a caller that waits for a cancelled one.
+// caller at the bell. It is much longer than a short evaluation, and short for a caller that waits for a cancelled one.
 const slice = time.Millisecond
 
 // newConn makes a connection of a socket.

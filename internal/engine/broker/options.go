@@ -16,8 +16,8 @@ const Name = "broker"
 // Environment names a shared broker's socket for engines that are opened by name.
 const Environment = "ANEKIT_BROKER"
 
-// DefaultPatience is what Options.Patience is unless set: a process starts within
-// milliseconds, so that ten seconds tell a frozen broker from a busy machine.
+// DefaultPatience is Options.Patience unless set. A process starts within milliseconds, so ten seconds tell a frozen
+// broker from a busy machine.
 const DefaultPatience = 10 * time.Second
 
 // Options says which broker to open.
@@ -36,9 +36,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// DefaultPath is where a shared broker listens by default:
-// anekit/broker.sock in the folder that the system keeps for running programs of
-// this user, or in a folder of this user's in the one for temporary files.
+// DefaultPath is where a shared broker listens by default: anekit/broker.sock in XDG_RUNTIME_DIR. Without that it is in
+// a folder of this user's in the folder for temporary files.
 func DefaultPath() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "anekit", "broker.sock")

@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// shelf finds weight files that a program of the engine has sent already, so that programs of one model, such as those
-// of a step and of a chunk, share one copy in one memfd. Files count by their content.
+// shelf finds weight files that a program of the engine has sent already. Programs of one model, such as those of a
+// step and of a chunk, then share one copy in one memfd. Files are equal if their content is.
 type shelf struct {
 	limit int    // bytes of the memfds of one upload
 	seed  uint64 // of digests, so that no file can be made to equal another

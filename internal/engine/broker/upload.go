@@ -16,10 +16,9 @@ import (
 // page, so that the broker can map one alone.
 const weightAlign = 4096
 
-// upload is a program as it is sent: its text in one memfd, the weight files that it
-// names in others, which it shares with programs that have the same files. They stay for the life of the Executable,
-// since a broker that has died needs them again; they are the one copy that is made of a weight, and the broker
-// computes with that copy.
+// upload is a program as it is sent: its text in one memfd, its weight files in others. Programs with the same files
+// share a memfd. The memfds stay for the life of the Executable, since the next broker needs them if this one dies.
+// They are the one copy of a weight, and the broker computes with it.
 type upload struct {
 	request wire.Compile
 	shelf   *shelf

@@ -7,11 +7,11 @@ const (
 	CompilerErrorDomain = "com.apple.appleneuralengine.compiler"
 )
 
-// clientErrors are the codes of section 6 of the facts, and those of decompiled and measured
-// framework code of macOS 15 to 27: 28, and from macOS 27 on 34, 42, 47, 53 and 54.
+// clientErrors are the codes of section 6 of the facts, and more from decompiled and measured framework code of macOS
+// 15 to 27. Those are 28, and from macOS 27 on 34, 42, 47, 53 and 54.
 //
-// Its 25 is "not supported", while the answer to usage type 2 is called the unsupported
-// code 24 by the text below table 27.3; both are kept as they stand. The table is never written.
+// Its 25 is "not supported", but the text below table 27.3 calls the answer to usage type 2 the unsupported code 24.
+// Both are kept. The table is never written.
 var clientErrors = map[int64]string{
 	1:  "needs an entitlement or restricted access",
 	2:  "real-time priority is not granted",

@@ -36,8 +36,8 @@ const (
 	UsageUnsupported UsageType = 2 // answered with UnsupportedUsage
 )
 
-// Check is the answer to a handshake of this usage type: Success, UnsupportedUsage, or
-// BadArgument for the types that are not documented, which is this package's choice.
+// Check is the answer to a handshake of this usage type: Success or UnsupportedUsage. This package chose BadArgument
+// for the undocumented types.
 func (u UsageType) Check() Return {
 	switch u {
 	case UsageStandard:

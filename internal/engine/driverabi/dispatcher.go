@@ -36,8 +36,8 @@ func NewDispatcher(methods []Method, handlers map[int]Handler) *Dispatcher {
 }
 
 // Call checks a call and has its handler serve it. In this order it answers
-//   - BadArgument to a selector that the table does not have, to nil arguments, and to
-//     every count or size that is not exactly the method's; nil and empty are equal;
+//   - BadArgument to an unknown selector, to nil arguments, and to every count or size that differs from the method's
+//     (nil and empty are equal);
 //   - BadArgument to a port for a method that is not Async, which would never wake it;
 //   - Unsupported for a method that is disabled or has no handler;
 //   - what the handler answers.

@@ -1,13 +1,11 @@
-// Package driverabi is the contract of the kernel driver of Apple's Neural Engine, as
-// data: the selectors of both user clients with their exact sizes, the fields of the
-// structures that travel, return codes and entitlements. It is pure Go
-// and calls no operating system.
+// Package driverabi is the contract of the kernel driver of Apple's Neural Engine, as data. It has the selectors of
+// both user clients with their exact sizes, the fields of their structures, return codes and entitlements. It is pure
+// Go and calls no operating system.
 //
 // # Sources
 //
-// "Table 27.x" and "listing 27.x" name the tables and listings of chapter 27,
-// "Kernel driver and IOKit ABI", of the public ANE guide (sbryngelson/ane-guide, M1).
-// "Facts, section n" names the sections of the project's reference notes on
+// "Table 27.x" and "listing 27.x" are those of chapter 27, "Kernel driver and IOKit ABI", of the public ANE guide
+// (sbryngelson/ane-guide, M1). "Facts, section n" names the sections of the project's reference notes on
 // AppleNeuralEngine.framework.
 //
 // # Structures
@@ -19,8 +17,7 @@
 //
 // # Use
 //
-// A [Dispatcher] made from [ControlMethods] or [DirectMethods] refuses every call
-// whose scalar counts or structure sizes differ from its table before a handler runs,
-// so that handlers find every field in its place. Tables are fresh slices that the
-// caller may change, and a Dispatcher does not change once it is made.
+// A [Dispatcher] made from [ControlMethods] or [DirectMethods] refuses every call whose scalar counts or structure
+// sizes differ from its table. No handler runs then, so handlers find every field in its place. Tables are fresh slices
+// that the caller may change, and a Dispatcher does not change once it is made.
 package driverabi

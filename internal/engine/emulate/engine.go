@@ -1,9 +1,8 @@
 // Package emulate makes the software engine and the broker refuse what a chip refuses.
 //
 // [New] wraps an engine. Compile asks package lint what Apple's compiler for the chip does with the program in memory.
-// If a finding of severity error means a refusal, Compile returns the error that a Mac gives, with domain, code and
-// text, and the findings at their places. The compiled program runs on the wrapped engine, whose arithmetic is not
-// changed.
+// If a finding of severity error means a refusal, Compile returns a Mac's error, with domain, code and text, and the
+// findings at their places. The compiled program runs on the wrapped engine, whose arithmetic is not changed.
 //
 // A [Host] stands for a process on a machine with that chip. It counts loaded programs, and remembers that a program
 // has spoiled the process. [Process] returns the Hosts of this process.
@@ -79,8 +78,8 @@ func (e *engine) lint(src ane.Source) ([]lint.Finding, mil.Pos) {
 	return slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Severity != lint.Error }), pos
 }
 
-// worst returns what becomes of the program: what the software would meet first, the findings with a consequence that
-// can be emulated, and the first that keeps the program from loading, or nil.
+// worst returns the worst fate of the program, and the findings with a consequence that can be emulated. large is the
+// first of them that keeps the program from loading, or nil.
 func worst(found []lint.Finding) (worst fate, too []lint.Finding, large *lint.Finding) {
 	worst = runs
 	for i, f := range found {

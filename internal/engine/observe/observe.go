@@ -71,10 +71,9 @@ func Open(ctx context.Context, name string) (*ane.Device, *Observation, error) {
 	return d, o, err
 }
 
-// Inspect loads the framework of an engine without compiling a program and reports the
-// self-check of every method that the bridge sends, the device, and the process's usage. The
-// report holds the known facts even if the error is not nil. The error is ane.ErrName for an
-// engine without a framework.
+// Inspect loads the framework of an engine and compiles nothing. It reports the self-check of every method that the
+// bridge sends, the device, and the process's usage. The report holds the known facts even if the error is not nil. The
+// error is ane.ErrName for an engine without a framework.
 func Inspect(name string) (objcbridge.Report, error) {
 	c, err := frameworkOf(name)
 	if err != nil {

@@ -145,9 +145,9 @@ type SurfaceCounts struct {
 // FaultKind is a kind of misbehaviour of a method of the framework.
 type FaultKind int32
 
-// The kinds have the numbers of standin.h, which has more. Locked takes effect only while a request is
-// evaluated for the first time, when the engine's own lock is on the surface:
-// meanwhile other requests on the same surface write nothing either.
+// The kinds have the numbers of standin.h, which has more. Locked takes effect only while a request is evaluated for
+// the first time, when the engine's own lock is on the surface. Meanwhile other requests on that surface write nothing
+// either.
 const (
 	Exception FaultKind = 1  // raises NSInternalInconsistencyException
 	Nil       FaultKind = 2  // returns nil; for methods that return objects

@@ -40,10 +40,9 @@ type Dump struct {
 	tables           tables
 }
 
-// ReadDump reads a file: an envelope {source, chip, os, program, what, trust, data} as
-// JSON or XML property list, or only the modelAttributes of a program. name may end in
-// #N. The error matches ane.ErrUnavailable and has the file, the line of a syntax error,
-// and a hint.
+// ReadDump reads a JSON file or an XML property list. It holds an envelope {source, chip, os, program, what, trust,
+// data}, or only the modelAttributes of a program. name may end in #N. The error matches ane.ErrUnavailable and has the
+// file, the line of a syntax error, and a hint.
 func ReadDump(name string) (*Dump, error) {
 	d := &Dump{Profile: "26"}
 	d.File, d.Row = SplitDump(name)
@@ -117,8 +116,8 @@ func (d *Dump) readData(data any, rows plist.Array, named bool) error {
 	return d.readRows(rows, named)
 }
 
-// describe returns the modelAttributes of a program: those of the dump if the program
-// matches the dump, and otherwise the stand-in's with the dump's keys of live entries.
+// describe returns the modelAttributes of a program. They are the dump's if the program matches it, else the stand-in's
+// with the dump's keys of live entries.
 func (d *Dump) describe(p *program) plist.Dict {
 	switch {
 	case d == nil:

@@ -13,10 +13,9 @@ const errorDomain = "com.apple.appleneuralengine"
 
 // DumpedError is an NSError in a dump.
 type DumpedError struct {
-	// Stage is the failed call: "compile", "load", "evaluate", "map", "unload",
-	// "chaining", "create", "describe", "request", "surface", another word of
-	// objcbridge.Stage, or "wall" for exceeding the limit of loaded programs; empty if
-	// unknown.
+	// Stage is the failed call: "compile", "load", "evaluate", "map", "unload", "chaining", "create", "describe",
+	// "request" or "surface". It may be another word of objcbridge.Stage, or "wall" for exceeding the limit of loaded
+	// programs. It is empty if unknown.
 	Stage string
 	// Kind is the outcome of the call, a word of objcbridge.Kind; empty for an NSError.
 	Kind   string

@@ -26,8 +26,8 @@ var factories = [...]string{
 	"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:sharedEvents:",
 }
 
-// readMethods reads encodings of methods: from tables by class, and from the rows of a
-// self-check, where an empty encoding means that the method is missing.
+// readMethods reads encodings of methods from tables by class, and from the rows of a self-check. There an empty
+// encoding means that the method is missing.
 func (d *Dump) readMethods(data plist.Dict) {
 	for _, e := range data {
 		methods, ok := e.Value.(plist.Dict)

@@ -75,8 +75,8 @@ func (l *liveEntries) find(name string) plist.Dict {
 	return nil
 }
 
-// symbols returns the entries in the order of their symbols if no description numbers
-// them: in list order, or sorted bytewise if they are from several lists.
+// symbols returns the entries in the order of their symbols if no description numbers them. That is list order, or
+// bytewise order if there are several lists.
 func (l *liveEntries) symbols() []plist.Dict {
 	if !l.several {
 		return l.list
@@ -86,9 +86,8 @@ func (l *liveEntries) symbols() []plist.Dict {
 	return sorted
 }
 
-// networkAt returns the network of a procedure: the one with its name, else the one at
-// its index if there are as many networks as procedures, else the only one; nil if
-// none.
+// networkAt returns the network of a procedure, or nil. It takes the one with its name, else the one at its index if
+// there are as many networks as procedures, else the only one.
 func networkAt(networks []*dumpedNetwork, name string, place, procedures int) *dumpedNetwork {
 	for _, n := range networks {
 		if name != "" && n.name == name {
@@ -104,9 +103,8 @@ func networkAt(networks []*dumpedNetwork, name string, place, procedures int) *d
 	return nil
 }
 
-// entryAt returns the live entry of a symbol: the one with its name in the procedure's
-// network, else the one at its index if no entry there has a name, else the one with
-// its name in any network; nil if none.
+// entryAt returns the live entry of a symbol, or nil. It takes the one with its name in the procedure's network, else
+// the one at its index if no entry there has a name. Last it takes the one with its name in any network.
 func entryAt(networks []*dumpedNetwork, own *dumpedNetwork, side int, name string, place int) plist.Dict {
 	if own != nil {
 		entries := &own.sides[side]

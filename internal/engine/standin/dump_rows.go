@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// rowsOf returns the table of a dump: the data itself, its errors, its instances, one compile error for each observed
-// cause, or what keyedRows finds; nil if none.
+// rowsOf returns the table of a dump, or nil. That is the data itself, its errors, its instances, one compile error for
+// each observed cause, or what keyedRows finds.
 func rowsOf(data any) plist.Array {
 	switch data := data.(type) {
 	case plist.Array:

@@ -188,8 +188,8 @@ func bytesAt(base uintptr, size int) []byte {
 const poolName = "anekit-standin-pool"
 
 // poolOf returns the path of the pool that named or EnvPool name. If neither does, it makes a pool in memory for this
-// process, and names it to the processes that this one starts: its path lies in /proc, so nothing is left of it after
-// the last of them has ended. Call it with process.mu locked.
+// process and the processes that it starts. Its path lies in /proc, so nothing is left after the last of them has
+// ended. Call it with process.mu locked.
 func poolOf(named string) (string, error) {
 	if named != "" {
 		return named, nil

@@ -17,10 +17,9 @@ const Name = "standin"
 // empty.
 const EnvStrict = "ANEKIT_STANDIN_STRICT_SURFACES"
 
-// EnvPool is the environment variable with the file of the slots that loaded programs take. On a
-// Mac the slots are the machine's: processes that name one file are those of one machine. Without
-// it, Start makes a pool for this process and the processes that it starts, and sets the variable
-// for them, so that tests beside each other do not share slots.
+// EnvPool is the environment variable with the file of the slots that loaded programs take. On a Mac the slots are the
+// machine's: processes that name one file are those of one machine. Without it, Start makes a pool for this process and
+// the processes that it starts, and sets the variable for them. Tests that run in parallel then share no slots.
 const EnvPool = "ANEKIT_STANDIN_POOL"
 
 // EnvTempDir is the environment variable with the user's folder for temporary files, DARWIN_USER_TEMP_DIR of a Mac.
@@ -33,10 +32,9 @@ const EnvTempDir = "ANEKIT_STANDIN_TEMP_DIR"
 type Options struct {
 	// Dir is the folder of the libraries; empty means the folder of the bridge library.
 	Dir string
-	// Profile is the framework's generation: "15", "16.5", "17", "26", "27" or
-	// "27-names", which compiles programs with several weight files that "27" refuses, or
-	// "26-vm", a virtual machine, which has no engine. Empty means that of the dump, or
-	// "26" without a dump.
+	// Profile is the framework's generation: "15", "16.5", "17", "26", "27", "27-names" or "26-vm". "27-names" compiles
+	// programs with several weight files that "27" refuses. "26-vm" is a virtual machine, which has no engine. Empty
+	// means that of the dump, or "26" without a dump.
 	Profile string
 	// Missing removes classes ("Class") and methods ("Class selector").
 	Missing []string
@@ -55,9 +53,9 @@ type Options struct {
 	// errors, and gives the machine as many slots for loaded programs. 0 is a compiler that
 	// takes what the software engine does, and 126 slots.
 	Chip chip.Chip
-	// StrictSurfaces makes the driver refuse surfaces below 48 KiB, and surfaces of
-	// unequal size on one side of a request, with status 0x1d: one project met that on
-	// an M4, no dump shows it, and five others run with less. EnvStrict sets it too.
+	// StrictSurfaces makes the driver refuse, with status 0x1d, surfaces below 48 KiB and surfaces of unequal size on
+	// one side of a request. One project met that on an M4. No dump shows it, and five other projects run with less.
+	// EnvStrict sets it too.
 	StrictSurfaces bool
 	// Reveal shows the engine's view of surfaces with the rules of macOS too (build tag
 	// macrules), for tests of the stand-in's faults. Without those rules it is shown always.

@@ -29,9 +29,9 @@ type placement struct {
 	strides [len(order)]int64 // bytes; that of W is the element's size
 }
 
-// placementOf returns the placement by Apple's compiler: rows padded to 64 bytes, then
-// rows in planes, planes in channels, channels in depth, depth in batches. The axes of a
-// lower rank are the inner ones of N C H W. ok is false beyond 1 TiB.
+// placementOf returns the placement by Apple's compiler. Rows, padded to 64 bytes, lie in planes, planes in channels,
+// channels in depth, depth in batches. The axes of a lower rank are the inner ones of N C H W. ok is false beyond 1
+// TiB.
 func placementOf(t tensor) (s placement, ok bool) {
 	s.lengths = [...]int64{1, 1, 1, 1, 1}
 	axes := order5[:]

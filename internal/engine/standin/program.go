@@ -140,10 +140,9 @@ func readText(directory blob.Dir) ([]byte, string, error) {
 	return nil, "", missing
 }
 
-// order gives the tensors of all procedures their symbols and returns the names of the
-// symbols, sorted bytewise with their suffix: y2@output sorts before y@output. A name
-// in several functions is a symbol for each, as in the dump of a precompiled program. No
-// dump shows what Apple's compiler does with such MIL.
+// order gives the tensors of all procedures their symbols, and returns the names of the symbols. They are sorted
+// bytewise with their suffix: y2@output before y@output. A name in several functions is a symbol for each, as in the
+// dump of a precompiled program. No dump shows what Apple's compiler does with such MIL.
 func (p *program) order(suffix string, ports func(*procedure) []port) plist.Array {
 	var all []*port
 	for _, f := range p.procedures {
@@ -227,8 +226,8 @@ func tensorsOf(f *mil.Function) (in, out []tensor, err error) {
 // systems are the releases of macOS whose compiler reads the old dialect of MIL alone, by their profiles.
 var systems = map[string]chip.OS{"15": 12, "16.5": 13, "17": 14}
 
-// reads refuses a text that the compiler of a profile does not know: up to macOS 14 one with a later opset, and one
-// that is not wholly in the old dialect. Mixtures were never tried on such a system.
+// reads refuses a text that the compiler of a profile does not know. Up to macOS 14 that is one with a later opset, or
+// not wholly in the old dialect. Mixtures were never tried on such a system.
 func reads(profile, file string, p *mil.Program) error {
 	system, old := systems[profile]
 	if !old {

@@ -88,9 +88,8 @@ func closeAll(list []*binding) error {
 	return errors.Join(errs...)
 }
 
-// bind prepares the program of an order with its surfaces, in the order of the program's
-// inputs and then its outputs, each at byte 0 of a surface of its own; inputs may share one.
-// It binds nothing where admit has another answer now.
+// bind prepares the program of an order with its surfaces: the program's inputs, then its outputs. Each tensor is at
+// byte 0 of a surface of its own, but inputs may share one. It binds nothing where admit has another answer now.
 func (c *Client) bind(o *order) error {
 	c.slow.Lock()
 	defer c.slow.Unlock()

@@ -30,13 +30,11 @@ type ClientInfo struct {
 	// program that is resident is shared between clients of one Identity alone; clients
 	// whose Identity is empty share nothing.
 	Identity string
-	// Wake is the asynchronous port: it is called once for every request that was
-	// accepted with one, without any lock, by the goroutine that ran the request or
-	// removed it, perhaps several at a time and perhaps before Control returns. The
-	// engine waits meanwhile, so Wake must not block: it may cancel, and send requests
-	// with a port, but a request without one, or the end of the client or of a
-	// connection, would wait for Wake itself.
-	// nil refuses requests with a port.
+	// Wake is the asynchronous port. The driver calls it once for every request accepted with a port. The goroutine
+	// that ran or removed the request calls it, holding no lock. Several calls may run at once, even before Control
+	// returns. The engine waits meanwhile, so Wake must not block. It may cancel, and send requests with a port. A
+	// request without one, or the end of the client or of a connection, would wait for Wake itself. nil refuses
+	// requests with a port.
 	Wake func(Completion)
 }
 

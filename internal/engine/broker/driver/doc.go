@@ -1,6 +1,5 @@
-// Package driver is a software kernel driver for a software Neural Engine: below
-// it stands any ane.Engine's programs, above it the selectors, structures and return
-// codes of package driverabi and nothing else.
+// Package driver is a software kernel driver for a software Neural Engine. It runs the programs of any ane.Engine. Its
+// callers see the selectors, structures and return codes of package driverabi and nothing else.
 //
 // A Driver owns one engine's time. A Client is one process that may use it: it
 // shakes hands, creates and prepares programs, maps surfaces, and sends requests by
@@ -12,17 +11,14 @@
 //
 // # Queue
 //
-// All requests of all clients go through one queue to one engine, which runs one at
-// a time. There are eight levels; driverabi.Class gives that of a quality of service. Within
-// a level requests run in the order in which they came. Between levels the engine's
-// turns are divided by weight: level n+1 gets half the turns of level n while both
-// have work, and a level that has work gets one turn in any StarvationBound, so the
-// lowest class is served however busy the others are. An engine may call Yield of a run's
-// context between two steps, or two parts of a step: requests of higher levels then run,
-// and what follows counts as a turn of its own level. A client has at most
-// driverabi.QueueDepth requests in the queue; one more is answered with a full code and may
-// be sent again after a completion. When all clients together fill the queue, one that has
-// nothing in it is admitted all the same.
+// All requests of all clients go through one queue to one engine, which runs one at a time. There are eight levels;
+// driverabi.Class gives that of a quality of service. Within a level requests run in the order in which they came.
+// Weights divide the engine's turns between levels: level n+1 gets half the turns of level n while both have work. A
+// level that has work gets one turn in any StarvationBound, so busy levels do not starve the lowest. An engine may call
+// Yield of a run's context between two steps, or two parts of a step. Requests of higher levels then run, and the rest
+// of the run counts as a turn of its own level. A client has at most driverabi.QueueDepth requests in the queue; one
+// more is answered with a full code and may be sent again after a completion. When all clients together fill the queue,
+// one that has nothing in it is admitted all the same.
 //
 // # Completion
 //

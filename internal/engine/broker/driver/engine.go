@@ -59,10 +59,10 @@ func (d *Driver) run(r *request) {
 // end leave it time.
 const leastTurn = 250 * time.Microsecond
 
-// Yield is for an engine between two steps of a run whose context l is, or between two parts of a step: what waits in
-// higher levels runs now, on the same goroutine. What ran since the last call counts as a turn of its level, so the run
-// goes on after as many others as their weights give them. Requests of programs that have a run on this stack wait for
-// its end.
+// Yield runs the requests that wait in higher levels, on the same goroutine. An engine calls it between two steps, or
+// two parts of a step, of the run whose context is l. What ran since the last call counts as a turn of its level, so
+// the run goes on after as many others as their weights give them. Requests of programs that have a run on this stack
+// wait for its end.
 func (l *life) Yield() {
 	r := l.request
 	d := r.client.driver

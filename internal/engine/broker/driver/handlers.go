@@ -7,9 +7,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// What the handshake and the version selector say of this engine. The values are ours
-// and belong to no chip: where an M1 has the versions 32 and 256 and the CPU subtype 4,
-// this driver has 0x534f ("SO", software) and its own revision, and subtype 0.
+// What the handshake and the version selector say of this engine. No chip has these values. An M1 has the versions 32
+// and 256 and the CPU subtype 4; this driver has 0x534f ("SO", software), its own revision, and subtype 0.
 const (
 	engineVersion  = 0x534f
 	engineRevision = 1
@@ -62,9 +61,8 @@ func replies[In, Out any](f func(*connection, In) (Out, error)) handler {
 	}
 }
 
-// controlHandlers serve table 27.2. The debug work processor (11 to 15) answers
-// Unsupported, as on a release build (table 27.9: internal build No), and so does the
-// firmware load (16), which the table disables.
+// controlHandlers serve table 27.2. The debug work processor (11 to 15) answers Unsupported, as on a release build
+// (table 27.9: internal build No). So does the firmware load (16), which the table disables.
 func controlHandlers() map[int]driverabi.Handler {
 	return map[int]driverabi.Handler{
 		0:  open,
@@ -123,10 +121,9 @@ func open(client any, a *driverabi.Args) error {
 	return nil
 }
 
-// closeConnection ends a session. All requests of the client are cancelled and their
-// completions awaited; with the control connection go its programs and the count of
-// sequence numbers, with the direct one its mappings and its hint. A handshake opens it
-// again.
+// closeConnection ends a session. It cancels all requests of the client and waits for their completions. The control
+// connection releases its programs and the count of sequence numbers, the direct one its mappings and its hint. A
+// handshake opens it again.
 func closeConnection(n *connection, _ *driverabi.Args) error {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()

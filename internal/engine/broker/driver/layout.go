@@ -6,10 +6,9 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// This file is the whole of what is ours in the ABI: the source gives most structures a
-// size and no field. Every message is a Go struct whose fields stand in memory order,
-// little-endian and without gaps but those of blank fields, and which is as long as its
-// selector's structure.
+// This file is the whole of what is ours in the ABI: the source gives most structures a size and no field. Every
+// message is a Go struct, as long as its selector's structure. Its fields stand in memory order, little-endian, with no
+// gaps but blank fields.
 var le = binary.LittleEndian
 
 // Bytes are the bytes of a message.
@@ -48,9 +47,8 @@ type Instance struct {
 	_        [8]byte
 }
 
-// Prepare names what create or create-instance was given; the answer has its token and
-// the handle of its intermediate buffers, which is one for all that share a resident
-// program (control selector 4, in and out).
+// Prepare names the program that create or create-instance was given (control selector 4, in and out). The answer has
+// its token and the handle of its intermediate buffers. All that share a resident program have one handle.
 type Prepare struct {
 	Resource            uint64
 	Token, Intermediate uint64 // out
@@ -79,8 +77,8 @@ type Status struct {
 	Bell     uint32 // doorbells rung since the queue was last empty, as a mask
 }
 
-// RunInline, a flag of a request, asks for the run on the caller's goroutine when the
-// engine and its queue are idle; otherwise the request is queued as without it.
+// RunInline, a flag of a request, asks for a run on the caller's goroutine. If the engine or its queue is busy, the
+// request is queued as without it.
 const RunInline uint32 = 1 << 0
 
 // Fields that a request has beside the documented ones, after its surface identifiers. The
@@ -98,14 +96,11 @@ const (
 	StatusFailed   uint32 = 9
 )
 
-// Resident submission: a chain is a prepared program whose output surfaces are named
-// ahead of the inputs. Output sets wait in the order in which they were enqueued;
-// inputs-ready takes the first of them and runs the program, as a request without a
-// port: the first bytes of its structure are laid out as a request, with the chain's
-// token for the program's and with the inputs for its surfaces. It answers when the
-// outputs are written. Requests of a chain have numbers of their own, which the driver
-// does not compare; StopChain ends the one in flight. Setting the procedure begins a
-// chain again, without output sets.
+// Resident submission: a chain is a prepared program whose output surfaces are named ahead of the inputs. Output sets
+// wait in the order in which they were enqueued. Inputs-ready takes the first of them, runs the program, and answers
+// when the outputs are written, as a request without a port. Its structure begins as a request, with the chain's token
+// for the program's and the inputs for its surfaces. Requests of a chain have numbers of their own, which the driver
+// does not compare; StopChain ends the one in flight. Setting the procedure begins a chain again, without output sets.
 
 // MaxOutputs is how many surfaces an output set has at most: what fits its 40 bytes.
 const MaxOutputs = 6

@@ -203,9 +203,8 @@ func (c *Client) dropPrograms() {
 // and of weights of its own, and attaches the client to it. It shares the handle of
 // the base's intermediate buffers.
 //
-// Both arguments about power are honoured as a place in the queue, since a software engine
-// has no power state; KeepWired is honoured by every program alike, since this driver never
-// unwires a loaded one.
+// Both arguments about power choose a place in the queue, since a software engine has no power state. KeepWired changes
+// nothing, since this driver never unwires a loaded program.
 func createInstance(n *connection, x Instance) error {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()

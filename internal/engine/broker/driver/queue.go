@@ -10,11 +10,10 @@ import (
 // Levels is the number of queues of the engine's firmware, .p0 to .p7.
 const Levels = driverabi.Queues
 
-// StarvationBound is how many turns of the engine, or parts of a run that yields, the longest-waiting request of any
-// level waits at most, its own included. Level n has the stride 1<<n, and a waiting
-// level i is at most one stride before the turn that is being given. A level j meanwhile
-// gets a turn while its own count is not above that of i: at most stride(i)/stride(j)
-// times, and once more for the start. For the lowest level that is the sum over the
+// StarvationBound is the most turns of the engine that the longest-waiting request of any level waits, its own
+// included. A part of a run that yields is a turn. Level n has the stride 1<<n, and a waiting level i is at most one
+// stride before the turn that is being given. A level j meanwhile gets a turn while its own count is not above that of
+// i: at most stride(i)/stride(j) times, and once more for the start. For the lowest level that is the sum over the
 // others of 128>>j, plus 7, plus its own turn.
 const StarvationBound = (128 + 64 + 32 + 16 + 8 + 4 + 2) + 7 + 1
 
@@ -66,8 +65,8 @@ func (q *queue) pop() *request {
 	return r
 }
 
-// before takes out a request that may run before the next step of r: of a higher level that is due no later, and of a
-// program that fits; nil when there is none.
+// before takes out a request that may run before the next step of r, or returns nil. Its level is higher and due no
+// later, and its program fits.
 func (q *queue) before(r *request, fits func(*request) bool) *request {
 	var best *request
 	for i := range q.lists[:r.level] {

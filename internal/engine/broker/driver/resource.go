@@ -23,9 +23,9 @@ type resource struct {
 	at      *dart.Mapping // of a surface, while it is mapped
 }
 
-// AddProgram makes a program known by a number that cannot be guessed. The caller
-// keeps owning it, adds it once, does not load or prepare it, and closes it after Remove; the
-// first client that creates it decides whose Identity it has, until none has it.
+// AddProgram makes a program known by a number that cannot be guessed. The caller keeps owning it, adds it once, does
+// not load or prepare it, and closes it after Remove. It has the Identity of the first client that creates it, until no
+// client has it.
 func (d *Driver) AddProgram(x ane.Executable) (number uint64, err error) {
 	return d.add(&resource{program: &program{exec: x, in: x.Inputs(), out: x.Outputs(), intermediate: token()}})
 }
@@ -93,8 +93,8 @@ func (r *resource) release() {
 	}
 }
 
-// The device's addresses begin after the first 4 GiB, so that a truncated address is never a valid one, and end
-// 1 TiB later, as far as a tensor may reach (ane.MaxBytes).
+// The device's addresses begin after the first 4 GiB, so that a truncated address is never valid. They end 1 TiB later,
+// as far as a tensor may reach (ane.MaxBytes).
 const (
 	deviceStart = 4 << 30
 	deviceSize  = 1 << 40

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// Full is the answer to a request, or an output set, for which there is no room in the
-// queue: nothing has happened, and it may be sent again after a completion.
+// Full is the answer to a request or an output set that the queue has no room for. Nothing has happened, and the client
+// may retry after a completion.
 const Full = driverabi.NoResources
 
 // tries is how often a request binds its surfaces again after others unmap them.
@@ -97,8 +97,8 @@ func (c *Client) submit(o *order, out []byte) error {
 		return err
 	}
 	r := c.accept(o, b)
-	// With a port a run at once would call Wake on the caller's goroutine, so that a completion
-	// which sends the next request from Wake would never return; it goes through the queue.
+	// A request with a port goes through the queue. Run at once, it would call Wake on the caller's goroutine, and a
+	// Wake that sends the next request would never return.
 	if d.running == nil && d.queue.n == 0 && (o.port == 0 || o.atOnce && c.pending.Load() == 1) {
 		d.queue.charge(r.level)
 		d.run(r)

@@ -24,8 +24,8 @@ const (
 	longCompileTime = 15 * time.Minute
 )
 
-// compiles are the programs and instances that are being made for one client, in goroutines of their own: a compile may
-// last long and the client has other work.
+// compiles are the compiles in progress of one client's programs and instances. Each has its own goroutine, since it
+// may last long and the client has other work.
 type compiles struct {
 	work  sync.WaitGroup
 	asked chan struct{} // a token for each that was not answered

@@ -3,10 +3,9 @@
 //
 //	socket or bell -> session -> resources, calls -> driver -> engine
 //
-// [Serve] answers the clients of an [admission.Listener], any number at a time, and ends
-// some seconds after the last has gone; [ServeConn] answers one client over a
-// socket pair and ends with it. Everything a client had is given back when its
-// connection ends, however it ends.
+// [Serve] answers the clients of an [admission.Listener], any number at a time. It ends some seconds after the last has
+// gone. [ServeConn] answers one client over a socket pair and ends with it. Everything a client had is given back when
+// its connection ends, however it ends.
 //
 // # Which clients are admitted
 //
@@ -20,13 +19,11 @@
 //
 // # Adapters
 //
-// An instance is a loaded program with other weights, of which only the files that
-// differ are sent. An engine whose programs are a driver.Instancer, as the software
-// engine's are, links it to the base without compiling: it reads the weights, computes
-// again what was folded from them, and shares everything else. A weight that decides
-// about the program itself, such as an axis, has to stay as the base has it. Other
-// engines have no instances. An instance has its turn with compiles, since reading
-// large weights takes as long.
+// An instance is a loaded program with other weights, of which only the files that differ are sent. An engine whose
+// programs are a driver.Instancer (the software engine's are) links it to the base without compiling. It reads the
+// weights, computes again what was folded from them, and shares everything else. A weight that decides about the
+// program itself, such as an axis, has to stay as the base has it. Other engines have no instances. An instance has its
+// turn with compiles, since reading large weights takes as long.
 //
 // docs/BROKER.md says what the broker does not protect against.
 // Memory between processes is a Linux matter (sealed memfds, descriptors over

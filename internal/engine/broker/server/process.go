@@ -32,8 +32,8 @@ func placesBeside(files int64) int {
 func spare(limit, reserve int64) int64 { return max(limit-reserve, limit/2) }
 
 // keepHeapWithin has the collector work harder before the heap and its garbage take what else the process needs: its
-// limit is 5/8 of the memory. Clients have one half of that, for the heap and for other memory together, so at the
-// worst 5/16 of heap in use, as much garbage, and 3/16 of other memory.
+// limit is 5/8 of the memory. Clients have half of the memory, heap and other memory together. The worst case is 5/16
+// of heap in use, as much garbage, and 3/16 of other memory.
 func keepHeapWithin() {
 	limit := thisProcess().memory * memoryShare / 8 * 5
 	if limit < debug.SetMemoryLimit(-1) {
@@ -42,16 +42,16 @@ func keepHeapWithin() {
 }
 
 // spareProcessors is how many goroutines of a broker's own process may run beside the workers of its engine: those that
-// read requests and send answers. Two would do if one that waits at a bell gave back its place, but the runtime takes
-// it only when it looks, so that the calls of many clients queue up for a place: with 32 clients on two cores up to 21,
-// which took half of the throughput. More than ten gain nothing, and each is one more for the collector of garbage.
+// read requests and send answers. Two would do if a goroutine that waits at a bell gave back its processor at once. The
+// runtime takes it back only at intervals, so calls of many clients queue for a processor. With 32 clients on two cores
+// up to 21 calls waited, and throughput halved. More than ten gain nothing, and each costs the garbage collector.
 const spareProcessors = 10
 
 // Processors raises GOMAXPROCS by spareProcessors, and returns what it was: the Workers of the broker's Config. A
-// process that is a broker and nothing else calls it once, before it serves. Without the spare ones a request that
-// arrives while workers compute on every processor would wait for the end of a step to be read, for the end of the next
-// one to run, and for a third to be answered; with them the system's scheduler interrupts a worker. From then on
-// GOMAXPROCS does not follow the limits of the process's cgroup.
+// process that is a broker and nothing else calls it once, before it serves. Without the spare ones, a request that
+// finds workers on every processor waits for the end of three steps: to be read, to run and to be answered. With them
+// the system's scheduler interrupts a worker. From then on GOMAXPROCS does not follow the limits of the process's
+// cgroup.
 func Processors() (workers int) {
 	workers = runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(workers + spareProcessors)
@@ -73,11 +73,11 @@ const (
 const (
 	// defaultMappings is vm.max_map_count as Linux sets it, where it cannot be read.
 	defaultMappings = 65530
-	// reservedMappings are for the runtime: stacks of threads (two for each of two threads for a connection), the
-	// heap's arenas, and ranges of pages that it has given back. Idle it has some 30.
+	// reservedMappings are for the runtime: stacks of threads, the heap's arenas, and ranges of pages that it has given
+	// back. A connection has two threads, a thread two stacks. Idle it has some 30.
 	reservedMappings = 16384
-	// reservedFiles are for MaxClients connections and a quarter more that wait: the socket, and while a frame is
-	// answered the descriptors that came with it and their copies; and 64 for the listener, the cache and the runtime.
+	// reservedFiles are for MaxClients connections and a quarter more that wait. Each needs a socket, and during a
+	// frame the descriptors that came with it and their copies. The listener, the cache and the runtime have 64.
 	reservedFiles = 64 + (MaxClients+MaxClients/4)*(4+2*wire.MaxDescriptors)
 	// ownFiles are the broker's without clients, and placeFiles what one needs for its socket and while it is admitted.
 	// Where the system permits fewer descriptors than reservedFiles, there are fewer places than MaxClients.

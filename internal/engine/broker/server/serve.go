@@ -14,11 +14,10 @@ import (
 // pause is how long accepting rests when the system has no descriptors left.
 const pause = 50 * time.Millisecond
 
-// Serve answers the clients of l until ctx ends, or, unless Config.Stay, until
-// there was none for Config.Linger. Then it takes no connection and refuses calls, those
-// in flight have Config.Drain to end, and it closes l and everything else it had. The
-// error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
-// kept the broker from starting, or from giving everything back.
+// Serve answers the clients of l until ctx ends, or, unless Config.Stay, until there was none for Config.Linger. Then
+// it takes no connection and refuses calls. Calls in flight have Config.Drain to end. Serve closes l and everything
+// else it had. The error is nil after either end, and matches ErrCut when calls were cut. Any other error kept the
+// broker from starting, or from giving everything back.
 func Serve(ctx context.Context, l *admission.Listener, c Config) error {
 	keepHeapWithin()
 	s, err := newServer(c.settled(admission.SharedPolicy()))

@@ -211,9 +211,8 @@ type grant struct {
 	mode numerics.Mode // the arithmetic of its programs
 }
 
-// bellWait is how long a thread sleeps at a bell before it polls. Whatever matters to it
-// wakes it, so that an idle broker stays idle; but a hostile client can keep the wake-up from
-// the thread, and so its session from ending earlier.
+// bellWait is how long a thread sleeps at a bell before it polls. Frames and the end of the session wake it, so an idle
+// broker stays idle. A hostile client can suppress the wake-up, and so delay the end of its session by up to bellWait.
 const bellWait = 2 * time.Second
 
 // openBell opens a client's bell, if its memory came beside its Hello.

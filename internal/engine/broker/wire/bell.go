@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Bell is memory that both ends of a connection have mapped, with room for one frame each
-// way: a doorbell beside the socket, for what is asked often and answered soon. A frame takes
-// two copies of its bytes and one wake-up, where the socket takes the system's buffers too.
+// Bell is memory that both ends of a connection have mapped, with room for one frame each way. It carries frequent
+// requests with short answers, beside the socket. A frame takes two copies of its bytes and one wake-up, where the
+// socket takes the system's buffers too.
 //
 // Send puts a frame into the box of the other end and wakes it; the next one only follows
 // when the answer to the last has come, or it replaces that. Until the other end has taken a
@@ -100,8 +100,8 @@ func (f *Frame) rung(op string) error {
 	return f.fault(op, "id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
 }
 
-// Retract takes back the frame that was sent last, and reports whether the other end had not
-// taken it: then it never will, and the frame may be sent elsewhere. False after Close.
+// Retract takes back the last frame sent. True means that the other end has not taken the frame and never will, so the
+// caller may send it elsewhere. False after Close.
 func (b *Bell) Retract() bool {
 	if !b.enter() {
 		return false

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The memory is two boxes. Each has a word that counts frames, on which the other side
-// sleeps (futex), the length of the present frame, the count of the frame that was
-// taken last, and after a cache line of 64 bytes the frame itself.
+// The memory is two boxes. A box begins with a word that counts frames, on which the other side sleeps (futex). Then
+// come the length of the present frame and the count of the last frame taken. The frame follows after a cache line of
+// 64 bytes.
 const (
 	boxHead  = 64
 	boxSize  = boxHead + (MaxFrame+63)&^63

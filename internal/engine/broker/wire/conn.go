@@ -51,10 +51,10 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 // Payload is part of buf, or memory of its own when it came in a memfd. The descriptors are
 // the caller's.
 //
-// Errors: ErrClosed when the peer has gone or the Conn was closed: no other call will
-// succeed. ErrTimeout after SetPatience. All others (ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,
-// ErrValue, ErrDescriptors, ErrSeal, ErrSocket) are about one packet, which is gone with all
-// its descriptors; if its header was readable, Kind and ID are set.
+// Errors: ErrClosed when the peer has gone or the Conn was closed: no other call will succeed. ErrTimeout after
+// SetPatience. The others are about one packet: ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,
+// ErrValue, ErrDescriptors, ErrSeal, ErrSocket. The packet is gone with all its descriptors. If its header was
+// readable, Kind and ID are set.
 func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	n, fds, err := c.receive(buf)
 	if err != nil {

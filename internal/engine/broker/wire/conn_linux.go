@@ -15,13 +15,12 @@ import (
 // socket is a descriptor in blocking mode. Close wakes its callers by shutting the
 // connection down, and the last call inside gives the descriptor back.
 //
-// Waiting blocks a thread and leaves the runtime's poller alone. Of a round trip of 64 bytes
-// between two processes on a machine of 2 cores, the median was 5 us so, 11 to 70 us over
-// the poller, 10 to 15 us when looking 20 times before blocking (the two processes share a
-// core as long as neither spins), unchanged with the goroutines locked to their threads, and
-// 10 to 60 us when a goroutine received and handed over by a channel: a caller that waits for
-// an answer should call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds
-// 3 us. The benchmarks PingPong* measure it.
+// Waiting blocks a thread and leaves the runtime's poller alone. The median round trip of 64 bytes between two
+// processes on 2 cores was 5 us, with or without goroutines locked to their threads. The poller took 11 to 70 us.
+// Polling 20 times before blocking took 10 to 15 us: the two processes share a core as long as neither spins. A
+// goroutine that received and handed over by a channel took 10 to 60 us, so a caller that waits for an answer should
+// call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds 3 us. The benchmarks PingPong* measure
+// it.
 type socket struct {
 	fd int
 	users
@@ -91,9 +90,9 @@ func FromUnix(u *net.UnixConn) (*Conn, error) {
 	return NewConn(fd)
 }
 
-// SetPatience makes Receive return ErrTimeout when no frame came for the time receive, and Send when the
-// peer left no room for the time send; 0 waits for ever, as a new Conn does. It applies to the next calls and costs
-// each 0.05 us. Nothing is lost by a Receive that timed out, and nothing was sent by a Send that did.
+// SetPatience makes Receive return ErrTimeout if no frame comes within receive, and Send if the peer leaves no room
+// within send. 0 waits for ever, as a new Conn does. It applies to the next calls and costs each 0.05 us. Nothing is
+// lost by a Receive that timed out, and nothing was sent by a Send that did.
 func (c *Conn) SetPatience(receive, send time.Duration) error {
 	return c.Control(func(fd int) error {
 		for option, d := range map[int]time.Duration{unix.SO_RCVTIMEO: receive, unix.SO_SNDTIMEO: send} {

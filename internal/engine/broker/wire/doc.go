@@ -1,18 +1,16 @@
-// Package wire is how a broker and its clients talk: frames over a Unix socket that keeps
-// packets apart (SOCK_SEQPACKET), with file descriptors beside them (SCM_RIGHTS).
+// Package wire is the protocol between a broker and its clients. Frames travel over a Unix socket that keeps packets
+// apart (SOCK_SEQPACKET), with file descriptors beside them (SCM_RIGHTS).
 //
-// A frame is a header of HeaderSize bytes and a payload of at most MaxPayload. What is
-// larger (MIL text, weights, long answers) travels in a sealed memfd beside the frame, and
-// tensors in the memfds of their Blocks, so that a frame stays small whatever it is about.
+// A frame is a header of HeaderSize bytes and a payload of at most MaxPayload. What is larger (MIL text, weights, long
+// answers) travels in a sealed memfd beside the frame. Tensors travel in the memfds of their Blocks.
 //
 // # Payloads
 //
-// The table of kinds names a struct for each request and each answer, and the struct is the table of the payload's
-// fields: their order, their types and, by the tag "max", their limits. Append, Parse and Check walk it. The encoding
-// is canonical: what Parse accepts is exactly what Append writes. Each field is led by a tag, its place in the struct
-// and its type, so that a field left out, doubled or out of order is an error and never another field's value. Append
-// writes whatever it is given; Parse at the other side refuses what is beyond the limits, and Check tells before
-// sending.
+// The table of kinds names a struct for each request and each answer. The struct gives the order and the types of the
+// payload's fields, and by the tag "max" their limits. Append, Parse and Check walk it. The encoding is canonical: what
+// Parse accepts is exactly what Append writes. A tag leads each field: its place in the struct and its type. So a field
+// left out, doubled or out of order is an error and never another field's value. Append writes whatever it is given;
+// Parse at the other side refuses what is beyond the limits, and Check tells before sending.
 //
 // # Descriptors
 //

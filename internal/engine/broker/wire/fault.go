@@ -42,10 +42,9 @@ type Line struct {
 	Msg, Hint string `max:"text"`
 }
 
-// NewFault describes an error for the other side: every sentinel of package ane and of
-// package context that it matches, the fields of its ane.Error, the places in a
-// program's text, and the driver's return code. Errors that were joined become Also.
-// What is longer than the limits is cut.
+// NewFault describes an error for the other side. A Fault has every sentinel of packages ane and context that the error
+// matches. It has the fields of its ane.Error, the places in a program's text, and the driver's return code. Joined
+// errors become Also. NewFault cuts what is longer than the limits.
 func NewFault(err error) Fault {
 	all := split(err)
 	f := Fault{Failure: one(all[0])}

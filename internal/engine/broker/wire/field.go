@@ -29,9 +29,9 @@ const (
 	MaxBytes = 1 << 40
 )
 
-// limits are what the tags "max" of the messages' fields name: the greatest number, the most bytes of a text, the most
-// items of a list, and after a comma that of each item. A field without a tag, as those of ane.Layout, goes by its own
-// name.
+// limits are the names in the tags "max" of the messages' fields: the greatest number, the most bytes of a text, or the
+// most items of a list. After a comma comes the limit of each item. A field without a tag, as those of ane.Layout, goes
+// by its own name.
 var limits = map[string]uint64{
 	"name": MaxName, "path": MaxPath, "text": MaxText, "tensors": MaxTensors, "weights": MaxWeights,
 	"steps": MaxSteps, "notes": MaxNotes, "lines": MaxLines, "faults": MaxFaults, "causes": MaxCauses,

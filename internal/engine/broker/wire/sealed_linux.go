@@ -47,8 +47,8 @@ func sealedFile(op, name string, seals int, fill func(*os.File) error) (*os.File
 	return f, nil
 }
 
-// CheckSeals refuses a descriptor that is no memfd, with ErrSeal and the system's error as
-// the cause, or that lacks one of the wanted seals, with ErrSeal.
+// CheckSeals refuses, with ErrSeal, a descriptor that is no memfd or lacks one of the wanted seals. For the former the
+// system's error is the cause.
 func CheckSeals(op string, fd, want int) error {
 	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package admission decides which processes may use a broker, and for what: a socket that only this user can reach,
-// made here or passed by a service manager; the user and the executable of a process that connects, by what the kernel
-// knows of it; and the entitlements that a policy grants such a client in the tier that it opens.
+// Package admission decides which processes may use a broker, and for what. It makes a socket that only this user can
+// reach, or takes one from a service manager. It asks the kernel for the user and the executable of a process that
+// connects. Its policy grants that client entitlements in the tier that it opens.
 //
-// A client is known by its user and by the SHA-256 of its executable, which stand in for the team identifier and the
+// A client's user and the SHA-256 of its executable identify it. They replace the team identifier and the
 // code-directory hash of a signed program. Both come from the kernel when the connection is made, never from the
-// client. Another user is refused, the superuser too: it could do nothing here that it cannot do elsewhere, and its
-// surfaces do not belong with those of a plain user.
+// client. Every other user is refused. The superuser is too: it gains nothing here, and its surfaces do not belong with
+// those of a plain user.
 //
 // docs/BROKER.md says what an identity is worth.
 package admission

@@ -145,9 +145,9 @@ func (l *Listener) bind() error {
 	return nil
 }
 
-// Inherit makes a Listener of the files that a service manager passed to this process, nil of none: one listening Unix
-// socket of type SOCK_SEQPACKET, in a folder that this user alone may use, as Listen makes them. Its file stays when the
-// Listener is closed. Inherit closes the files.
+// Inherit makes a Listener of the files that a service manager passed to this process, nil of none. The manager passes
+// one listening Unix socket of type SOCK_SEQPACKET, in a folder that this user alone may use, as Listen makes it. Its
+// file stays when the Listener is closed. Inherit closes the files.
 //
 // Errors match ane.ErrDenied when the folder is not private, or ane.ErrMismatch when the socket is another one.
 func Inherit(files []*os.File) (*Listener, error) {
@@ -216,8 +216,8 @@ func (l *Listener) Path() string { return l.path }
 // lookTime is the time between two looks at the socket's file, while no client connects.
 const lookTime = 250 * time.Millisecond
 
-// Accept waits for the next connection. The error matches net.ErrClosed after Close, and ane.ErrClosed when no client
-// finds the socket any more: its lock would keep another broker from the place, and making the file again would take it
+// Accept waits for the next connection. The error matches net.ErrClosed after Close, and ane.ErrClosed when clients no
+// longer find the socket. Its lock would then keep another broker from the path. To make the file again would take it
 // from the process that replaced it.
 func (l *Listener) Accept() (*wire.Conn, error) {
 	for {

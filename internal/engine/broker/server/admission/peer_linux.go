@@ -56,12 +56,11 @@ const (
 	maxHashes = 256
 )
 
-// Identify asks the kernel which process made a connection. The
-// error matches ane.ErrDenied when the broker does not serve it. Reading its executable ends with ctx.
+// Identify asks the kernel which process made a connection. The error matches ane.ErrDenied when the broker does not
+// serve it. Reading its executable ends with ctx.
 //
-// The number of a process may pass to another one, so the executable is opened
-// while a descriptor of the process shows that it lives: a process found alive
-// afterwards is the one whose executable was opened.
+// Another process may get the same number. So Identify takes a descriptor of the process, opens the executable, then
+// checks that the process lives. A live process is the one whose executable was opened.
 func (h *Executables) Identify(ctx context.Context, conn *wire.Conn) (id Identity, err error) {
 	err = conn.Control(func(fd int) error {
 		cred, err := wire.PeerOf(fd)
@@ -94,8 +93,8 @@ func (h *Executables) Identify(ctx context.Context, conn *wire.Conn) (id Identit
 	return id, err
 }
 
-// processOf returns a descriptor of the process at the other end: that which the kernel noted when the connection was
-// made (Linux 6.5), or else the one that has its number now.
+// processOf returns a descriptor of the process at the other end. The kernel noted it when the connection was made
+// (Linux 6.5). Older kernels give the process that has the number now.
 func processOf(fd, pid int) (int, error) {
 	pidfd, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 	if errors.Is(err, unix.ENOPROTOOPT) {

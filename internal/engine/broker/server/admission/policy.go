@@ -29,8 +29,8 @@ type Policy struct {
 	Grants []Grant `json:"grants"`
 }
 
-// SharedPolicy grants every client that is admitted the baseline, since unsigned programs compile and load without any
-// entitlement, and programs shared with other processes of its identity.
+// SharedPolicy grants every admitted client the baseline, since unsigned programs compile and load without any
+// entitlement. It also lets the client share programs with other processes of its identity.
 func SharedPolicy() *Policy {
 	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline,
 		driverabi.EntitlementProcessModelShare}}}}

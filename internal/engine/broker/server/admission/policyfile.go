@@ -31,10 +31,9 @@ const (
 //	   "entitlements": ["com.apple.aned.private.adapterWeight.allow"]}
 //	]}
 //
-// Unknown fields, tiers and entitlements are refused, as a misspelt one would
-// grant less than its writer believes; so are keys, names and grants that come twice, null, and numbers with
-// leading zeros. An entitlement to what this broker does not have matches ane.ErrName. Errors name the file and
-// the line.
+// ReadPolicy refuses unknown fields, tiers and entitlements: a misspelt one would grant less than its writer believes.
+// It also refuses null, numbers with leading zeros, and keys, names and grants that come twice. An entitlement to what
+// this broker does not have matches ane.ErrName. Errors name the file and the line.
 func ReadPolicy(path string) (*Policy, error) {
 	text, err := wholefile.Read(path, maxPolicy)
 	if err != nil {

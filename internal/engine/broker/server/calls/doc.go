@@ -1,4 +1,3 @@
-// Package calls is what the clients of a broker wait for: compiles, which have their turns with those of other clients,
-// and evaluations and chains, which are calls in flight until the driver has ended them. Answers sends what becomes of
-// them.
+// Package calls is what the clients of a broker wait for. Compiles take turns with those of other clients. Evaluations
+// and chains are in flight until the driver has ended them. Answers sends their results.
 package calls

@@ -9,9 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// inlineTime is what a program's runs may take to be run by the goroutine that reads
-// the client's frames, when the engine is idle: no more than some changes of
-// goroutine cost, so that a Cancel is hardly later than it would be otherwise.
+// inlineTime is the longest run that the goroutine which reads the client's frames may run itself, if the engine is
+// idle. A few changes of goroutine take as long, so a Cancel is hardly delayed.
 const inlineTime = 200 * time.Microsecond
 
 // Evaluate sends a request to the driver. It is answered once, unless an

@@ -25,8 +25,8 @@ func (n Needs) plus(m Needs) Needs {
 	return n
 }
 
-// Budget is what there is of one kind. A client has at most Each, all of them have at most Total, and each of them gets
-// its floor, whatever the others have taken: half of Total is divided evenly for that, and the rest is the pool.
+// Budget is what there is of one kind. A client has at most Each, and all clients have at most Total. Each client gets
+// its floor, whatever the others have taken. The floors divide half of Total evenly, and the rest is the pool.
 type Budget struct {
 	What, hint        string
 	Each, Total, Used int64

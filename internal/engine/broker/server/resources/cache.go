@@ -18,12 +18,11 @@ import (
 )
 
 // Cache keeps validated programs on disk, in a file for each identity and key. The software engine has no form of a
-// plan that could be stored, so what a hit saves is the upload: a client that names a key sends no text and no
-// weights, and the broker does not wait for them. The plan is made again, unless
-// the program is in memory still.
+// plan that could be stored, so a hit saves the upload. A client that names a key sends no text and no weights, and the
+// broker makes the plan again, unless the program is still in memory.
 //
-// It is a real folder of this user, and no other user can write it;
-// what is read from it counts only if its key, computed again, is the one it is filed by.
+// It is a real folder of this user, and no other user can write it. The broker computes the key of what it reads, and
+// rejects a file with another name.
 //
 // Several brokers may use one folder: files appear whole, never change, and a
 // broker that finds one gone or damaged compiles as if it had never been. Losing a file is
@@ -233,8 +232,8 @@ func (c *Cache) remove(name string) {
 	}
 }
 
-// Purge removes one entry of an identity, or all of them when k is nil, or those of all identities when that is
-// empty, and tells what it removed, in bytes on disk.
+// Purge removes one entry of an identity, or all of them if k is nil. An empty identity means those of all identities.
+// It returns the number of files removed, and their bytes on disk.
 func (c *Cache) Purge(identity string, k *Key) (files uint32, bytes uint64) {
 	if c.dir == "" {
 		return 0, 0

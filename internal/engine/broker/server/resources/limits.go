@@ -15,11 +15,11 @@ const (
 	// MaxUpload is how many bytes the text and the weights of one program may
 	// have together.
 	MaxUpload = wire.MaxUpload
-	// maxMappings of one client: two for each surface, as unimem and the software engine have one each, one for each
-	// loaded program, and those of eight compiles. It is more than MaxSurfaces and MaxPrograms need.
+	// maxMappings of one client: two for each surface (one of unimem, one of the software engine), one for each loaded
+	// program, and those of eight compiles. It is more than MaxSurfaces and MaxPrograms need.
 	maxMappings = 4096
-	// maxDescriptors of one client: one for each surface, one for each loaded program, and those of the compiles
-	// that are out. A client with MaxSurfaces and MaxPrograms has room for 48 compiles of 16 files.
+	// maxDescriptors of one client: one for each surface, one for each loaded program, and those of the compiles in
+	// progress. A client with MaxSurfaces and MaxPrograms has room for 48 compiles of 16 files.
 	maxDescriptors = 2048
 	// maxRoom is how much memory one compile may have for constants that it computes: what the software engine
 	// takes at most.

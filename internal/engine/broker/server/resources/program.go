@@ -32,8 +32,8 @@ type Program struct {
 	bound   int // requests
 }
 
-// attachment is what the driver has prepared of a program for a client: once for all the client's handles of it, since
-// the driver knows a client's program by its resource, and once for each instance.
+// attachment is a program or an instance that the driver has prepared for a client. All of the client's handles of a
+// program share one, since the driver knows the program by its resource.
 type attachment struct {
 	token uint64
 	users int // handles that are loaded, or wired

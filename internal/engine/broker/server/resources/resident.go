@@ -11,9 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// Residents are the programs in memory. The same program of the same identity is
-// there once, however many of the clients that may share have compiled it; programs of
-// different identities are never one.
+// Residents are the programs in memory. A program of one identity is there once, however many clients that may share it
+// have compiled it. Different identities never share a program.
 type Residents struct {
 	driver *driver.Driver
 	mu     sync.Mutex
@@ -58,10 +57,9 @@ func NewResidents(d *driver.Driver) *Residents {
 	return &Residents{driver: d, open: map[ResidentKey]*Resident{}}
 }
 
-// Acquire returns the program of a key, made by compile unless it is there. Several
-// callers wait for one compile; when that ends because its own caller gave up, or had no
-// budget for it, or when the program has states, which no two share, another one compiles.
-// Release must follow.
+// Acquire returns the program of a key, made by compile unless it is there. Several callers wait for one compile. If
+// its own caller gave up, lacked the budget or was denied, another one compiles. So does each caller of a program with
+// states, which is never shared. Release must follow.
 func (r *Residents) Acquire(ctx context.Context, at ResidentKey,
 	compile func(*Resident) error) (p *Resident, shared bool, err error) {
 	for {
@@ -148,8 +146,8 @@ func (p *Resident) Made(exec Executable, src *Source, up *Upload) {
 	}
 }
 
-// shares are what each client is charged for that holds the program, once for all its handles, and once for all its
-// programs that compute with the same weights. A program that several clients share counts for each of them.
+// shares are the charge of each client that holds the program. All of the client's handles count once, and so do
+// weights that several of its programs share. A program that several clients share counts for each of them.
 func (p *Resident) shares() []share {
 	return append([]share{{shareKey{program: p}, p.held}}, p.lent...)
 }

@@ -1,6 +1,6 @@
-// Package resources is what the clients of a broker hold: budgets of what the process has only so much of, programs in
-// memory and in the cache on disk, uploads that become programs, registered memory, and requests that tie a program to
-// memory. Nothing here waits for the engine but what compiles and loads; what a client waits for is package calls.
+// Package resources is what the clients of a broker hold. They hold programs in memory and in the cache on disk, and
+// uploads that become programs. They hold registered memory, and requests that tie a program to memory. Budgets limit
+// all of it. Only compiles and loads wait for the engine here; package calls has the other waits.
 //
 // Everything of one client is guarded by its connection's turn, unless a comment says otherwise.
 package resources

@@ -230,8 +230,8 @@ func (u *Upload) Hold() (release func(), err error) {
 	return func() { _ = files.release() }, nil // closing fails for no file that was mapped
 }
 
-// Constant implements ane.Constants. What is not plain is left to ReadFile, whose reader says what is wrong: a file
-// with warnings, elements that are not aligned, and types below 2 bits, which the engine expands.
+// Constant implements ane.Constants. ReadFile, whose reader says what is wrong, serves the rest: a file with warnings,
+// unaligned elements, and types below 2 bits, which the engine expands.
 func (u *Upload) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 	if i, ok := u.find(path); ok && t.DType.Bits() >= 2 {
 		data := u.weights[i].data
