@@ -93,8 +93,8 @@ func (l ErrorList) Unwrap() []error {
 	return each(l, func(e *Error) error { return e })
 }
 
-// OnlyNames reports whether err is a list of faults of names alone, in an otherwise well-formed program. A name is
-// defined twice, used before its definition or not defined, or an argument is given twice. Such a program can be
+// OnlyNames reports whether err is a list of faults of names alone, in an otherwise well-formed program. Such a fault
+// is a name defined twice, used before its definition or not defined, or an argument given twice. Such a program can be
 // analyzed further.
 func OnlyNames(err error) bool {
 	list, ok := errors.AsType[ErrorList](err)

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// ErrUnavailable: this call has no driver here. Examples are Open without the driver extension, OpenDisk of a
-	// Device that is not simulated, a Ring where the system refuses io_uring.
+	// ErrUnavailable: this call has no driver here. It is returned by Open without the driver extension, OpenDisk of a
+	// Device that is not simulated, and a Ring where the system refuses io_uring.
 	ErrUnavailable = errors.New("no DMA driver here")
 	// ErrClosed: use after Close.
 	ErrClosed = errors.New("device is closed")

@@ -9,7 +9,7 @@ import (
 type Dispatch struct {
 	Kernel *Kernel
 	// Buffers has a Range for each buffer of the Program. Offsets and lengths are multiples of 4. The kernel does not
-	// check its accesses. If a Range is too short for the constants, which is the caller's fault, the kernel accesses
+	// check its accesses. If a Range is too short for the constants, which is the caller's fault, the kernel may access
 	// other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // constants, as many bytes as the Program has

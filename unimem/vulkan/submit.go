@@ -24,7 +24,7 @@ type Dispatch struct {
 	Kernel *Kernel
 	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of 4
 	// up to Info.MaxRange. The kernel does not check its accesses. If a Range is too short for the push constants,
-	// which is the caller's fault, the kernel accesses other bytes of the Buffer.
+	// which is the caller's fault, the kernel may access other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // push constants, as many bytes as the Program has
 	Groups  [3]int // along x, y and z; see Program.Groups

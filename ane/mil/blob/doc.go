@@ -31,9 +31,9 @@
 //
 // # Tolerance
 //
-// Files in use deviate from the format. An unambiguous deviation gives a warning, see File.Warnings. Examples are
-// reserved bytes that are not zero, entries not at a multiple of 64, a payload offset of 0, int8 tagged fp16, int4
-// tagged uint4. Everything else is an *Error. Files of version 1 have another, older format and are refused.
+// Files in use deviate from the format. An unambiguous deviation gives a warning, see File.Warnings. These are reserved
+// bytes that are not zero, entries not at a multiple of 64, a payload offset of 0, int8 tagged fp16, int4 tagged uint4.
+// Everything else is an *Error. Files of version 1 have another, older format and are refused.
 //
 // A length is compared with the size of the file before memory of that length is allocated.
 package blob

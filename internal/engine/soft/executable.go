@@ -38,15 +38,15 @@ func (e *executable) Cached() bool { return false }
 // Notes implements ane.Executable.
 func (e *executable) Notes() []string { return e.plan.Notes }
 
-// The heap of a step, measured with 40,000 steps of two operands. It is 1,180 bytes in the plan, with its values and
-// text, and some 500 in each invocation. The rest is for operators with more operands.
+// A step of two operands takes 1,180 bytes of heap in the plan, with its values and text, and some 500 in each
+// invocation (measured with 40,000). The rest is for operators with more operands.
 const (
 	stepBytes = 2048
 	callBytes = 1024
 )
 
-// Footprint returns the bytes that the program takes. It holds held until Close, besides its text and weights, and
-// loaded for intermediate values from Load to Unload. Each invocation takes bound.
+// Footprint returns the bytes that the program takes. Besides its text and weights it takes held until Close.
+// Intermediate values take loaded from Load to Unload, and each invocation takes bound.
 func (e *executable) Footprint() (held, loaded, bound int64) {
 	n := int64(len(e.plan.Steps))
 	scratch := e.plan.Scratch + e.plan.States + e.plan.Work*run.Parallel(e.plan.Workers)

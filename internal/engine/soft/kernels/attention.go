@@ -13,8 +13,8 @@ import (
 // attention computes softmax(query x key^T / sqrt(E) + mask) x value for some rows of
 // query at a time. Products are float32, the softmax float64; the result is rounded once.
 //
-// A chip rounds each of these operators to fp16 (inferred): the product with key, times 1/sqrt(E), plus the mask,
-// softmax, the product with value. A bool mask adds -infinity, which is the number -65536.
+// A chip computes these operators (inferred), each rounded to fp16: the product with key, times 1/sqrt(E), plus the
+// mask, softmax, times value. A bool mask adds -infinity, which is the number -65536.
 func attention(s *Step) (run.Runner, int) {
 	a := s.Attrs.(ops.Attention)
 	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false, true),

@@ -75,8 +75,8 @@ func (l *locator) tuple(c *run.Call, at, i int, lengths []int) int {
 	return at
 }
 
-// loop looks up n elements, of which side lie side by side. start(i) returns where element i of the result begins: from
-// in x, along an axis of some length, and at in the indices. See lookUp.
+// loop looks up n elements, of which side lie side by side. From element i of the result on, the indices begin at
+// element at, and choose from element from of x on, along an axis of length elements. See lookUp.
 func (l *locator) loop(n, cost, side int, start func(i int) (from, at int), length, by, step int) run.Runner {
 	return newLoop(n, cost, n, func(c *run.Call, lo, hi, worker int) {
 		var room [run.Chunk]int32

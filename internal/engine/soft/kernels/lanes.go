@@ -143,8 +143,8 @@ func (l *lanes) runs(c *run.Call, base, most, worker int, f func(at, j, n int)) 
 	}
 }
 
-// rows calls f for lanes side by side, with at most most elements at one distance at a time. f gets the offset of the
-// first, its index, the number, and the distance.
+// rows calls f for lanes side by side, each time with up to most elements of a lane at one distance. f gets the offset
+// of the first, its index, the number, and the distance.
 func (l *lanes) rows(c *run.Call, base, most int, f func(at, j, n, stride int)) {
 	last := len(l.folded) - 1
 	for j := 0; j < l.length && !c.Stopped(); {

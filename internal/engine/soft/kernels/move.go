@@ -149,8 +149,8 @@ func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
 	}
 }
 
-// transposer copies a box whose source is dense along another axis than its destination. It transposes a matrix for
-// each position along the other axes. Their items are elements, or short runs of these.
+// transposer copies a box whose source is dense along another axis than its destination. It transposes matrices, one
+// for each position along the other axes. Their items are elements, or short runs of these.
 type transposer struct {
 	box        box  // without the two axes
 	size       int  // of an element in bytes

@@ -71,8 +71,8 @@ func Exponent(f float32) int32 {
 	return max(int32(math.Float32bits(f)&0x7f800000), (127-14)<<23)
 }
 
-// fixedPortable is Fixed in Go. It also computes the last group of Fours where k is no multiple of four. Then from, a
-// multiple of four, is not 0, and sums and sizes hold the sums of the rows before.
+// fixedPortable is Fixed in Go. It also computes the last group of Fours where k is no multiple of four. from is a
+// multiple of four. If it is not 0, sums and sizes hold the sums of the rows before.
 func fixedPortable(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how, from int) {
 	if from == 0 {
 		clear(sums[:m*n])

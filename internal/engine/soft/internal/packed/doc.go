@@ -1,5 +1,5 @@
 // Package packed multiplies vectors by matrices of packed integers: the weights of constexpr_blockwise_shift_scale.
-// Each integer is in a block with a scale and perhaps an offset. It expands a few of them at a time, or none.
+// Each integer is in a block with a scale and perhaps an offset. The package expands a few integers at a time, or none.
 //
 // An element is scale * (integer - offset), computed exactly and rounded once, to fp16.
 //
@@ -26,7 +26,7 @@
 // An element here is scale * (integer - offset) without rounding to fp16. The vector's elements are exact unless they
 // are less than 2^-11 of the greatest beside them; then each is off by at most 2^-22 of that one. A row that is 0 where
 // the vector is greatest would show that error. Elements with the same unit are a group. So a vector is steep if, of
-// any 32 columns, at least half of those that are not 0 are less than 2^-12 of the power of two in their group's
+// some 32 columns, at least half of those that are not 0 are less than 2^-12 of the power of two in their group's
 // greatest.
 //
 // Kernels multiply with AVX-512 VNNI, and with AVX2, FMA and F16C; elsewhere Go code does, with the same bits.

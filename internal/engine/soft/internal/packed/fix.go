@@ -42,8 +42,8 @@ func (w *Weights) fixPortable(v *Vector) bool {
 // magnitude is the bits of a number without its sign.
 func magnitude(f float32) uint32 { return math.Float32bits(f) &^ (1 << 31) }
 
-// isSteep reports whether a group of a vector is steep. In any 32 columns at least half of the elements that are not 0
-// are then less than 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0
+// isSteep reports whether a group of a vector is steep. Then in some 32 columns at least half of the elements that are
+// not 0 are less than 2^-12 of the power of two in the greatest. Their integers would have few bits, and a row may be 0
 // where the vector is great.
 func isSteep(x []float32, most uint32) bool {
 	bound := (max(most>>23, 103) - 12) << 23
