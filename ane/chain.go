@@ -21,10 +21,9 @@ type Chainer interface {
 // before wrote. A request may occur several times. During the call the engine owns all
 // tensors. Elapsed of the Result covers the whole chain.
 //
-// The first failure ends the chain and names the step; the outputs of the steps before it are
-// written, later steps do not run. The error is errors.ErrUnsupported for every engine except
-// the broker, ErrDenied for a shared broker whose policy does not grant chains, ErrForeign for
-// a request of another device; all others are those of Request.Evaluate.
+// The first failure ends the chain and names the step; the outputs of the steps before it are written, later steps do
+// not run. Errors: errors.ErrUnsupported (every engine except the broker), ErrDenied (a shared broker whose policy does
+// not grant chains), ErrForeign (a request of another device), and those of Request.Evaluate.
 func (d *Device) EvaluateChain(ctx context.Context, requests ...*Request) (Result, error) {
 	d = orZero(d)
 	ctx = given(ctx)

@@ -51,8 +51,8 @@ func (d *Device) Receipt() Receipt {
 // Compile checks and compiles a program. The error matches ErrCompile when the
 // program is at fault; errors.As then finds the mil.ErrorList.
 //
-// Models of several functions of one text, with the same weights, are one compile and one
-// load on Apple's engine, which takes one of the machine's slots for programs.
+// Apple's engine compiles and loads several functions of one text once if they have the same weights. Their Models take
+// one of the machine's program slots together.
 func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	d = orZero(d)
 	ctx = given(ctx)

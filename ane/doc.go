@@ -12,9 +12,8 @@
 //
 // # Two levels
 //
-// Model.NewRequest allocates the surfaces of a Request and loads the program.
-// Request.Input and Output return its tensors, Request.Evaluate runs it,
-// EvaluateAsync runs it in the background, and a Pool lends requests to many
+// Model.NewRequest allocates the surfaces of a Request and loads the program. Request.Input and Output return its
+// tensors, and Request.Evaluate runs it. EvaluateAsync runs it in the background; a Pool lends requests to many
 // goroutines.
 //
 // At the lower level the caller owns the memory: OnBlock, OnCell, OnSpan and

@@ -50,8 +50,8 @@ var (
 	ErrLength = errors.New("wrong length")
 	// ErrEngine: the engine itself failed; Domain, Code and the cause have details.
 	ErrEngine = errors.New("engine failed")
-	// ErrExhausted: a limit of the engine is reached: surfaces of this process, loaded programs of
-	// all processes of the machine, memory, or calls that never returned.
+	// ErrExhausted: the engine has reached a limit: surfaces of this process, the machine's loaded programs, memory, or
+	// calls that never returned.
 	ErrExhausted = errors.New("limit of the engine reached")
 	// ErrCancelled: the engine cancelled the run; the outputs are unchanged, and a
 	// retry may succeed.

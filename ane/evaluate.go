@@ -12,10 +12,9 @@ import (
 // used again at once. During the call the engine owns the tensors: the caller must not
 // write inputs or read outputs.
 //
-// The error matches ErrNotLoaded after Model.Unload, ErrBusy while another run of the request is in flight, ErrForeign
-// if the request is in its Pool, ErrStale if the memory of a tensor is closed, ErrDeadline if ctx ended first,
-// unimem.ErrChanged if an input is on a mapped file that has become shorter; in the last two cases the content of the
-// outputs is undefined.
+// Errors: ErrNotLoaded (after Model.Unload), ErrBusy (another run of the request is in flight), ErrForeign (the request
+// is in its Pool), ErrStale (the memory of a tensor is closed), ErrDeadline (ctx ended first), unimem.ErrChanged (an
+// input is on a mapped file that has become shorter). After the last two the content of the outputs is undefined.
 func (r *Request) Evaluate(ctx context.Context) (Result, error) {
 	r = orZero(r)
 	if err := r.start(); err != nil {

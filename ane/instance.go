@@ -18,11 +18,10 @@ import (
 // Instancer is an Executable that can make an Executable of the same program with other
 // weights, without compiling it again.
 type Instancer interface {
-	// NewInstance returns an Executable with other weights: each file of weights
-	// replaces the file of the same path; for a path whose error matches
-	// fs.ErrNotExist the receiver's file is used. It asks weights for every file of the
-	// program before it returns. Like Load, it is called one at a time. The receiver may
-	// be closed before the instance.
+	// NewInstance returns an Executable with other weights. Each file of weights replaces the file of the same path.
+	// For a path whose error matches fs.ErrNotExist the Executable uses the receiver's file. NewInstance asks weights
+	// for every file of the program before it returns. Like Load, it is called one at a time. The receiver may be
+	// closed before the instance.
 	NewInstance(ctx context.Context, weights Weights) (Executable, error)
 }
 
@@ -32,12 +31,11 @@ type Instancer interface {
 // has its own requests. The caller closes it, before or after m. m does not change, and
 // may itself be the result of WithWeights.
 //
-// The error matches ErrName if weights has none of the files that the program reads, which
-// it names. So it is for every weights of a program whose constants are all in its text, and
-// for nil. A file has to pass the checks of Compile; otherwise the error matches ErrCompile and has
-// every fault with its place. The error matches ErrMismatch if a constant that determines
-// the program, such as an axis, has changed; errors.ErrUnsupported if the engine makes no
-// instances; ErrDenied if the engine's broker does not allow them.
+// The error matches ErrName if weights has none of the files that the program reads, which it names. So it is for every
+// weights of a program whose constants are all in its text, and for nil. A file has to pass the checks of Compile;
+// otherwise the error matches ErrCompile and has every fault with its place. The error matches ErrMismatch if a
+// constant that determines the program, such as an axis, has changed. It matches errors.ErrUnsupported if the engine
+// makes no instances, and ErrDenied if the engine's broker does not allow them.
 func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error) {
 	m = orZero(m)
 	ctx = given(ctx)

@@ -7,9 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// RowAlign is the alignment of rows in bytes. Source: the attributes of models compiled
-// for Apple's engine have a row stride of 64 for a row of 8 bytes, and published round
-// trips with widths 1 to 64 agree.
+// RowAlign is the alignment of rows in bytes. Source: models compiled for Apple's engine have a row stride of 64 for a
+// row of 8 bytes in their attributes. Published round trips with widths 1 to 64 agree.
 const RowAlign = 64
 
 // MaxRank is the highest rank that the engine supports. Apple's compiler reports "Cannot
@@ -94,8 +93,8 @@ func storable(d mil.DType) bool {
 	return false
 }
 
-// Bytes is the size of the smallest surface for the tensor: Batches*BatchStride, which
-// Apple's driver requires, or the end of the last element if that is larger.
+// Bytes is the size of the smallest surface for the tensor. Apple's driver requires Batches*BatchStride; Bytes is the
+// end of the last element if that is larger.
 func (l Layout) Bytes() int { return max(l.Batches*l.BatchStride, l.extent()) }
 
 // extent is the end of the last element.

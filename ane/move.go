@@ -90,9 +90,9 @@ func (t *Tensor) Float32s() ([]float32, error) {
 	return all, err
 }
 
-// FillFrom reads a dense row-major array of the tensor's own type (little endian) from r
-// directly into the rows, and returns the number of bytes read: PackedBytes, unless r ends
-// early (ErrLength and io.ErrUnexpectedEOF) or fails. It reads no further byte.
+// FillFrom reads a dense row-major array of the tensor's own type (little endian) from r directly into the rows. It
+// returns the number of bytes read: PackedBytes, unless r fails or ends early (ErrLength and io.ErrUnexpectedEOF). It
+// reads no further byte.
 func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 	t = orZero(t)
 	if r == nil {

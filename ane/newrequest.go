@@ -47,9 +47,9 @@ func (m *Model) surfaces(side []Layout, blocks *[]*unimem.Block, opts []unimem.O
 	return made, nil
 }
 
-// SurfaceSize is how many bytes a new surface for a tensor should have: those of the tensor,
-// and on an engine with Info.MinSurface at least those, and as many as the largest of side
-// has, the layouts of all tensors on the same side of a request.
+// SurfaceSize is how many bytes a new surface for a tensor should have: at least those of the tensor. An engine with
+// Info.MinSurface needs at least that, and as many bytes as the largest of side: the layouts of all tensors on the same
+// side of a request.
 func (m *Model) SurfaceSize(l Layout, side []Layout) int {
 	n := l.Bytes()
 	if m == nil || m.device == nil || m.device.info.MinSurface == 0 {

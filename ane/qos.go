@@ -26,9 +26,8 @@ type Prioritizer interface {
 	SetQoS(q QoS) error
 }
 
-// SetQoS sets the quality of service of later runs; Result.QoS returns it. The error is
-// errors.ErrUnsupported for an engine without a queue of priorities; ErrName for a number
-// that is not a QoS; ErrBusy while the request is in flight.
+// SetQoS sets the quality of service of later runs; Result.QoS returns it. Errors: errors.ErrUnsupported (an engine
+// without a queue of priorities), ErrName (a number that is not a QoS), ErrBusy (the request is in flight).
 func (r *Request) SetQoS(q QoS) error {
 	r = orZero(r)
 	m := orZero(r.model)

@@ -38,9 +38,9 @@ const (
 // Model has to be loaded. in and out map the program's names to tensors: one for every
 // input and output, with the program's layout. Bind reports all mismatches at once.
 //
-// Errors, joined: ErrUnbound (no tensor for a name), ErrName (a name that the program does not have), ErrMismatch,
-// ErrShort, ErrOffset and ErrAligned (the tensor's layout or place), ErrReadOnly and ErrAlias (an output), ErrStale;
-// ErrNotLoaded or ErrClosed for the Model, and those of the engine.
+// Errors: ErrUnbound (no tensor for a name), ErrName (a name that the program does not have), ErrMismatch, ErrShort,
+// ErrOffset and ErrAligned (the tensor's layout or place), ErrReadOnly and ErrAlias (an output), ErrStale, ErrNotLoaded
+// and ErrClosed (the Model), and those of the engine.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	m = orZero(m)
 	if !m.gate.enter() {
@@ -211,10 +211,10 @@ func (r *Request) end() {
 	r.model.gate.leave()
 }
 
-// Inspect calls f with the Model and with what the engine has prepared, for evidence of how the engine works, such as
-// an interface of its own that run implements. f neither evaluates nor closes run, and does not keep it. The error is
-// ErrBusy while the request is in flight, ErrForeign while it is in its Pool, ErrClosed after Close. A nil f is not
-// called.
+// Inspect calls f with the Model and with run, which the engine has prepared. f can see how the engine works, for
+// example by an interface of its own that run implements. f neither evaluates nor closes run, and does not keep it. The
+// error is ErrBusy while the request is in flight, ErrForeign while it is in its Pool, ErrClosed after Close. A nil f
+// is not called.
 func (r *Request) Inspect(f func(m *Model, run Invocation)) error {
 	r = orZero(r)
 	if err := r.claim("inspect", flying); err != nil {

@@ -1,7 +1,7 @@
 package ane
 
-// Residency says whether the memory of a loaded program stays in memory. It is a program's and not an engine's: a large
-// bank of weights has to be pageable to load at all, while a program that runs all the time beside it should be wired.
+// Residency says whether the memory of a loaded program stays in memory. It belongs to a program, not to an engine. A
+// large bank of weights has to be pageable to load at all; a program that runs all the time beside it should be wired.
 type Residency string
 
 const (

@@ -8,14 +8,12 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// ShareTensor returns what another process needs to use the tensor: a new descriptor of
-// its memory, which the caller sends to the other process and then closes, and a header
-// with the layout, for a message. AdoptTensor makes a tensor of both.
+// ShareTensor returns what another process needs to use the tensor: a new descriptor of its memory and a header with
+// the layout. The caller sends both in a message and then closes the descriptor. AdoptTensor makes a tensor of both.
 //
-// The descriptor grants access to the whole Block: the other process can read and write
-// all of it, including other cells and spans, and this cannot be revoked. The error is
-// ErrStale if the memory is closed; other errors are those of unimem.Block.Share, such as
-// unimem.ErrShare for heap memory.
+// The descriptor grants access to the whole Block: the other process can read and write all of it, including other
+// cells and spans. The caller cannot revoke it. The error is ErrStale if the memory is closed; other errors are those
+// of unimem.Block.Share, such as unimem.ErrShare for heap memory.
 func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
 	t = orZero(t)
 	if _, err := t.bytes("share"); err != nil {
@@ -39,9 +37,9 @@ func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
 // The caller also keeps ownership of memory and may close it at once. opts are options of
 // unimem.Adopt.
 //
-// AdoptTensor does not trust the sharing process. For an invalid header the error matches
-// ErrShape, ErrType, ErrOffset or ErrLength; for memory that is too short, ErrShort or an
-// error of unimem.Adopt; for memory of another kind, an error of unimem.Adopt.
+// AdoptTensor does not trust the sharing process. Errors: ErrShape, ErrType, ErrOffset and ErrLength (an invalid
+// header), ErrShort (memory that is too short), and those of unimem.Adopt (memory that is too short or of another
+// kind).
 func AdoptTensor(memory *os.File, header []byte, opts ...unimem.Option) (*Tensor, error) {
 	var s sharedTensor
 	if err := json.Unmarshal(header, &s); err != nil {

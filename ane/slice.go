@@ -6,10 +6,9 @@ import "fmt"
 // axis counts from the last. The view shares the memory of t and keeps its strides; it is
 // valid as long as t.
 //
-// A slice can be bound if it has the program's layout, such as a part of the outermost
-// axis longer than 1, and starts at byte 0 of its surface, or at a multiple of RowAlign if
-// Info.Offsets is true. Two slices share memory if their ranges from first to last byte
-// overlap.
+// A slice can be bound if it has the program's layout, such as a part of the outermost axis longer than 1. It has to
+// start at byte 0 of its surface, or at a multiple of RowAlign if Info.Offsets is true. Two slices share memory if
+// their ranges from first to last byte overlap.
 //
 // The error is ErrShape for an axis or a range that t does not have.
 func (t *Tensor) Slice(axis, from, to int) (*Tensor, error) {

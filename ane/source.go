@@ -31,8 +31,8 @@ type Program interface {
 	Tree() *mil.Program
 }
 
-// remarks returns the remarks of Program, and then the notes of an engine that do not repeat one: a note differs in its
-// place, which a tree does not have.
+// remarks returns the remarks of Program, and then the notes of an engine that do not repeat one. The comparison
+// ignores a note's place, which a tree does not have.
 func (s Source) remarks(notes []string) []string {
 	r, ok := s.Program.(interface{ Remarks() []string })
 	if !ok || s.program() == nil {
@@ -108,7 +108,7 @@ func (s Source) check(engine string) (Source, error) {
 	return s, nil
 }
 
-// lent are the Weights of a Program that has tensors of files among them, such as a build.Program: Mapped, so that an
+// lent are the Weights of a Program that has tensors of files among them, such as a build.Program. They are Mapped: an
 // engine reads the tensors where they are.
 type lent struct {
 	Weights
@@ -186,14 +186,14 @@ type Weights interface {
 	ReadFile(path string) ([]byte, error)
 }
 
-// Constants are Weights whose bytes a Model may use where they are, such as those of a mapped file. The software
-// engine computes with them without a copy, as long as the Model, and those made of it by WithWeights, are open;
-// engines that need the weights elsewhere ask ReadFile.
+// Constants are Weights whose bytes a Model may use where they are, such as those of a mapped file. The software engine
+// computes with them without a copy while the Model, and those made of it by WithWeights, are open. Engines that need
+// the weights elsewhere call ReadFile.
 type Constants interface {
 	Weights
-	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form of
-	// a weight file's payload: dense, row-major, little endian, integers below 8 bits without gaps from the low bits
-	// up. The file need not be of the weight files' format, and offset means what the Constants take it for. An
+	// Constant returns the elements of a constant of type t that the program reads from path at offset. They have the
+	// form of a weight file's payload: dense, row-major, little endian, integers below 8 bits without gaps from the low
+	// bits up. The file need not be of the weight files' format, and offset means what the Constants take it for. An
 	// error that matches fs.ErrNotExist leaves this constant to ReadFile. Nothing may change the bytes while they are
 	// held.
 	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
@@ -203,7 +203,7 @@ type Constants interface {
 }
 
 // Mapped are Constants in Blocks of mapped files. Compiling and evaluating return unimem.ErrChanged if a file has
-// become shorter; with other Constants, reading bytes that exist no more ends the process.
+// become shorter. With other Constants, reading bytes that exist no more ends the process.
 type Mapped interface {
 	Constants
 	// Blocks lists the Blocks that the bytes of Constant lie in. Hold keeps them open.

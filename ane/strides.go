@@ -11,10 +11,9 @@ import (
 // those of axes of length 1 do not matter. Bytes may be less than Batches*BatchStride of NewLayout,
 // because memory may end with the last element.
 //
-// The error is ErrType, or ErrShape for a layout that the five axes of the engine cannot express: a
-// rank above MaxRank, an axis without elements, strides that are negative, or that place two
-// elements at the same bytes, and elements of the last axis that are not adjacent, if their rank
-// leaves no axis for the gaps.
+// Errors: ErrType, ErrShape (the engine's five axes cannot express the layout: a rank above MaxRank, an axis without
+// elements, negative strides, two elements at the same bytes, or gaps between elements of the last axis if the rank
+// leaves no axis for them).
 func NewStrided(name string, dtype mil.DType, shape, strides []int) (Layout, error) {
 	bad := func(format string, args ...any) (Layout, error) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape, Detail: fmt.Sprintf(format, args...),
@@ -52,8 +51,8 @@ func NewStrided(name string, dtype mil.DType, shape, strides []int) (Layout, err
 	return l, nil
 }
 
-// placed chooses the engine's axis for each axis of a shape: the default one if the elements of
-// the last axis are adjacent, otherwise axes above W, so that each element is a row.
+// placed chooses the engine's axis for each axis of a shape: the default one if the elements of the last axis are
+// adjacent. Otherwise it chooses axes above W, so that each element is a row.
 func placed(shape, strides []int) (axes [MaxRank]int, ok bool) {
 	rank := len(shape)
 	copy(axes[:], textAxes[rank])

@@ -56,10 +56,9 @@ func OnRange(b *unimem.Block, offset int, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: b, offset: offset, at: offset, kind: onBlock}, mem, l.Bytes)
 }
 
-// OnMemory makes a tensor at byte 0 of a Block, like OnBlock, except that the Block may end with the
-// last element, without the padding after it: for memory of another library, which
-// unimem.AdoptMemory makes a Block of. Bind refuses the tensor with ErrShort if the program's layout
-// needs more bytes.
+// OnMemory makes a tensor at byte 0 of a Block, like OnBlock, but the Block may end with the last element, without the
+// padding after it. It is for memory of another library, which unimem.AdoptMemory makes a Block of. Bind refuses the
+// tensor with ErrShort if the program's layout needs more bytes.
 func OnMemory(b *unimem.Block, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: b, kind: onBlock}, b.Bytes(), l.extent)
 }

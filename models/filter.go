@@ -8,9 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// Filter is a 3x3 image filter. A picture is a tensor [1, C, H+2, W+2] of
-// values within [0, 1], its edge pixels repeated once around it; the result is
-// [1, C, H, W], each channel filtered by itself, not yet clamped.
+// Filter is a 3x3 image filter. A picture is a tensor [1, C, H+2, W+2] of values within [0, 1], its edge pixels
+// repeated once around it. The result is [1, C, H, W]: each channel filtered by itself, not yet clamped.
 type Filter struct {
 	Name  string
 	About string

@@ -1,5 +1,5 @@
-// Package dlpack exchanges tensors with other libraries of the process, such as NumPy, PyTorch and JAX, in the DLPack
-// format, without a copy and without cgo.
+// Package dlpack exchanges tensors with other libraries of the process, such as NumPy, PyTorch and JAX. It uses the
+// DLPack format, without a copy and without cgo.
 //
 //	m, err := dlpack.Export(x)       // an ane.Tensor as DLManagedTensorVersioned
 //	consume(m.Address())             // a C function; it calls the deleter when it is done
@@ -20,13 +20,13 @@
 // # What is exchanged
 //
 // Element types are fp16, fp32, bool and integers of 8, 16 and 32 bits; ranks go to ane.MaxRank. Import takes positive
-// strides in any order. It refuses with ane.ErrShape what the engine's five axes cannot express: elements that overlap,
-// reversed axes, tensors without elements, and rank 4 with gaps between neighbors of the last axis (channels last). The
-// memory has to be the CPU's, or pinned by a GPU's library for the CPU.
+// strides in any order. It returns ane.ErrShape for what the engine's five axes cannot express. These are overlapping
+// elements, reversed axes, tensors without elements, and rank 4 with gaps between neighbors of the last axis (channels
+// last). The memory has to be the CPU's, or pinned by a GPU's library for the CPU.
 //
-// An imported tensor can be bound if it has the program's layout, whose rows are padded to ane.RowAlign, and if the
-// engine takes memory of other libraries: soft does; apple and broker take surfaces and shared memory only. Otherwise
-// ane.Copy moves it into a tensor of the engine.
+// A Model binds an imported tensor that has the program's layout, whose rows are padded to ane.RowAlign, if the engine
+// takes memory of other libraries. The soft engine does; apple and broker take surfaces and shared memory only.
+// Otherwise ane.Copy moves it into a tensor of the engine.
 //
 // Export writes version 1.0. Import takes flags as of 1.3, and any minor version. The flag READ_ONLY goes both ways, as
 // ReadOnly of the Block. The format before 1.0 (ExportLegacy, ImportLegacy) has no flags.

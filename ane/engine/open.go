@@ -13,8 +13,8 @@ import (
 // Open opens the engine called name; Auto is the best of this machine. The caller closes the Device. Open waits until
 // the engine is ready, for at most a minute, or until ctx ends.
 //
-// The error matches ane.ErrUnavailable and has the reason if the engine is not available, ane.ErrName if there is no
-// such engine, or ane.ErrDeadline if ctx ended first.
+// Errors: ane.ErrUnavailable (the engine is not available; the error has the reason), ane.ErrName (no such engine),
+// ane.ErrDeadline (ctx ended first).
 func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -44,16 +44,16 @@ func configure(opts []Option) config {
 // an error with the reason, also for Auto.
 func RequireApple() Option { return func(c *config) { c.apple = true } }
 
-// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: slices, and tensors of a Tape or
-// of a Grid whose cells share a surface. Only the software engine does. Apple's engine, the stand-in and the broker
-// read every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this option does
-// not run on hardware.
+// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface. These are slices, and tensors of
+// a Tape or of a Grid whose cells share a surface. Only the software engine does. Apple's engine, the stand-in and the
+// broker read every surface from byte 0: Open refuses them by name, and Auto skips them. A program that needs this
+// option does not run on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
 // Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
 // refuses the others. The zero Chip, the default, is the software engine's own arithmetic: sums in fp32 or wider, each
-// stored value rounded once to nearest even. Only Soft and Broker imitate chips, and a shared broker only for this
-// Device: Open refuses a chip for the other engines, whose arithmetic is their own, and Auto skips Apple. Info and
+// stored value rounded once to nearest even. Only Soft and Broker imitate chips; a shared broker does so only for this
+// Device. Open refuses a chip for the other engines, whose arithmetic is their own, and Auto skips Apple. Info and
 // receipts name the arithmetic.
 func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imitated } }
 
@@ -63,10 +63,10 @@ func Numerics(imitated chip.Chip) Option { return func(c *config) { c.sums = imi
 // have the bound: Open refuses it for the other engines, and Auto skips Apple.
 func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 
-// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory, so that a program that cannot
-// run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's findings
-// beside them. So do the compile beyond the budget of a process and the load beyond its slots. This process has one
-// budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
+// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses in memory: a program that cannot run
+// there fails here. Compile and Evaluate return errors with Apple's domain, code and text, and with lint's findings. So
+// do the compile beyond the budget of a process and the load beyond its slots. This process has one budget for each
+// chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
 //
 // Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A chip
 // that is not valid emulates none.

@@ -33,9 +33,9 @@ func Decode(dst []float32, src []Bits) int {
 	return n
 }
 
-// EncodeBrain rounds src into dst, element by element as FromFloat32 rounds [Brain.Float32], and
-// returns the number of elements converted: the lesser of both lengths. It does not change
-// elements of dst beyond it. The two must not share memory.
+// EncodeBrain rounds each element of src into dst as FromFloat32 rounds [Brain.Float32]. It returns the number of
+// elements converted: the lesser of both lengths. It does not change elements of dst beyond it. The two must not share
+// memory.
 func EncodeBrain(dst []Bits, src []Brain) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]

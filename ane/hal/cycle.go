@@ -2,9 +2,9 @@ package hal
 
 import "slices"
 
-// cycle returns a CycleError if s, whose waits are registered, waits for itself: a path from one of its signals, over a
-// submission that awaits this very value, to a signal of that one, and so on to a wait of s. It may pass submissions of
-// other Devices. Of two calls that close a cycle at once, one at least finds it: each registers first.
+// cycle returns a CycleError if s, whose waits are registered, waits for itself. A path then leads from a signal of s
+// to a submission that awaits this very value, to a signal of that one, and so on to a wait of s. It may pass
+// submissions of other Devices. Of two calls that close a cycle at once, one at least finds it: each registers first.
 func (s *submission) cycle() error {
 	type edge struct {
 		point Point

@@ -1,5 +1,5 @@
-// Package hal orders work on an ane.Device by timelines: semaphores whose values grow, and a queue that starts a batch
-// of command buffers when its semaphores have reached their values.
+// Package hal orders work on an ane.Device by timelines: a queue starts a batch of command buffers when its semaphores
+// have reached their values.
 //
 //	Device -> Buffer, Executable -> CommandBuffer -> Queue.Execute(waits, signals)
 //
@@ -17,27 +17,27 @@
 //
 // # Memory
 //
-// A Buffer is a run of bytes on a unimem.Block: one of its own (NewBuffer), the caller's (Import), or one that exists
-// from a point of a timeline to another one (Queue.Alloca, Queue.Dealloca). Ranges of the last kind can be recorded
-// before the memory exists; a batch that starts without the memory fails with ErrClosed and runs nothing.
+// A Buffer is a run of bytes on a unimem.Block. NewBuffer makes the Block, and Import takes the caller's. A Buffer of
+// Queue.Alloca exists from one point of a timeline until that of Queue.Dealloca. Its ranges can be recorded before the
+// memory exists; a batch that starts without the memory fails with ErrClosed and runs nothing.
 //
 // Two Buffers may be of the same memory. Ranges are compared by the bytes of memory that they hold, not by Buffers.
 //
 // # Commands
 //
 // A CommandBuffer records commands: Fill, Copy, Update, Dispatch and Barrier. Recording captures patterns, data and
-// maps. End encodes the whole sequence: it joins neighboring fills and copies, and places a barrier only where a
-// command reads or writes bytes that an earlier command after the last barrier writes, or writes bytes that one reads.
-// The effect is that of running the commands one after another as recorded, with or without Barrier.
+// maps. End encodes the whole sequence, and joins neighboring fills and copies. It places a barrier only before a
+// command that shares bytes with an earlier one after the last barrier, if at least one of the two writes them. The
+// effect is that of running the commands one after another as recorded, with or without Barrier.
 //
 // An engine evaluates one request of a batch at a time, so an encoded barrier has no effect yet; Stats counts it.
-// Submissions without an edge between them run at once, on one engine and on several: record independent work into
+// Submissions without an edge between them run at once, on one engine and on several. So record independent work into
 // command buffers of separate submissions.
 //
 // A Dispatch evaluates an Executable in place on Ranges. An engine that reads surfaces from byte 0 only, as Apple's
 // does, refuses other Ranges with ane.ErrOffset when they are recorded.
 //
-// No engine of package ane moves bytes without a program, so Fill, Copy and Update are polyfills: the CPU runs them in
+// No engine of package ane moves bytes without a program. So Fill, Copy and Update are polyfills: the CPU runs them in
 // the shared memory, at any offset and length. Stats.Polyfills has their number.
 //
 // # Lifetimes

@@ -12,9 +12,9 @@ import (
 
 // Trace is the record of a Device with Tracing: an io.WriterTo of JSON for Perfetto and chrome://tracing, a
 // {"traceEvents": [..]} without other fields. Times are microseconds since NewDevice. Rows (tid) of the one process
-// (pid 1) are "waits", "submissions", "engine", "copies" and "memory". An arrow leads from the end of each submission
-// whose signal reached a point to the start of each submission of the Device that awaited it: events "s" and "f" of one
-// id, always both. The counter "memory" has the bytes of Buffers.
+// (pid 1) are "waits", "submissions", "engine", "copies" and "memory". For each submission whose signal reached a
+// point, an arrow leads from its end to the start of each submission of the Device that awaited the point. An arrow is
+// two events of one id, "s" and "f", always both. The counter "memory" has the bytes of Buffers.
 //
 // After 1,000,000 events later ones are left out, arrows as a whole; an event "dropped" has their number.
 type Trace struct {

@@ -2,7 +2,7 @@ package kv
 
 import "fmt"
 
-// Append writes the keys and values of one or more tokens of a layer after those that the layer has: k and v have
+// Append writes the keys and values of one or more tokens of a layer after those that the layer has. k and v have
 // tokens x Heads x HeadDim elements without padding, little endian. The tokens become part of the cache with Advance.
 // Append allocates nothing, except when the cache moves to new memory.
 //

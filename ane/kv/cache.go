@@ -45,7 +45,7 @@ func New(c Config, opts ...unimem.Option) (*Cache, error) {
 	return open(c, opts, func(c Config, tokens int) (*memory, error) { return newMemory(c, tokens, opts) })
 }
 
-// NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout, one for each layer and side: with
+// NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout: one for each layer and side. With
 // unimem.SurfacePerSpan each is at byte 0 of a surface, as engines want it. The Tape's owner closes the memory. After
 // Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm the bytes may be those of earlier spans. opts are
 // options of unimem.Start for the memory that forks move to.

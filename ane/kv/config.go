@@ -21,8 +21,8 @@ type Config struct {
 
 	// Grow adds Step tokens in new memory when the tokens reach beyond Context. Without it Append returns ErrFull.
 	Grow bool
-	// Window, if it is above 0 and not above Context, is the number of tokens that the cache keeps: a further token
-	// takes the slot of the oldest one, and positions count on. The memory is that of Window tokens, not rounded.
+	// Window, if it is above 0 and not above Context, is the number of tokens that the cache keeps. A further token
+	// takes the slot of the oldest one; positions continue to grow. The memory is that of Window tokens, not rounded.
 	// Context may then be 0.
 	Window int
 
@@ -31,9 +31,9 @@ type Config struct {
 	Surface int
 
 	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
-	// no longer need, because an engine that maps the surfaces itself counts them a second time. The next access takes
-	// a page fault; until then the page is not pinned. It is for Linux, for caches without options, and for Tapes with
-	// unimem.SurfacePerSpan.
+	// no longer need. Without it, an engine that maps the surfaces itself counts these pages a second time. The next
+	// access takes a page fault; until then the page is not pinned. It is for Linux, for caches without options, and
+	// for Tapes with unimem.SurfacePerSpan.
 	Sparing bool
 }
 
@@ -80,10 +80,10 @@ func (c Config) layout(name string, tokens int) (ane.Layout, error) {
 	return ane.NewLayout(name, c.DType, 1, c.Heads, tokens, c.HeadDim)
 }
 
-// DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and, if they
-// are quantized, scales of type scales (mil.NoType without): the type of the scales, because packed weights have the
-// type of their container; else the type of the weights if that is fp16, bf16 or fp32; else fp16. The rule is that of
-// OptMLX, section 3.2.3. A cache of bf16 cannot be made, because no surface holds bf16: use fp32 or fp16 then.
+// DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and scales of
+// type scales (mil.NoType without). It is the type of the scales if there are any, because packed weights have the type
+// of their container. Otherwise it is the type of the weights if that is fp16, bf16 or fp32, else fp16. The rule is
+// that of OptMLX, section 3.2.3. No surface holds bf16, so New refuses it: use fp32 or fp16 then.
 func DTypeFor(scales, weight mil.DType) mil.DType {
 	if scales != mil.NoType {
 		return scales

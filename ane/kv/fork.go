@@ -16,9 +16,9 @@ type shares struct {
 }
 
 // Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their
-// pages until the fork is written to, or until the cache itself is written to at tokens that the fork has, as after
-// Truncate: the writer then moves to new memory. The cache goes on after those tokens in place. Elsewhere, on the
-// heap, and in a cache of NewOn, Fork copies the tokens once. Either may be closed first.
+// pages until a write to the fork, or a write to the cache at tokens that the fork has, as after Truncate. The writer
+// then moves to new memory. The cache continues after those tokens in place. Elsewhere, on the heap, and in a cache of
+// NewOn, Fork copies the tokens once. Either may be closed first.
 //
 // The tensors of a fork that shares pages show the shared memory: after the fork's tokens other bytes may appear at
 // any time. An engine must not write to them.

@@ -139,8 +139,8 @@ func (m *memory) copySlots(from *memory, counts func(layer int) int) (n int) {
 	return n
 }
 
-// maxPiece is the longest piece of a head in bytes: it stays in the processor's second cache, so that a byte is read
-// from memory once for its checksum and its copy.
+// maxPiece is the longest piece of a head in bytes. It stays in the processor's second-level cache, so its checksum and
+// its copy read each byte from memory once.
 const maxPiece = 512 << 10
 
 // slot is the index of position p on the token axis.
@@ -152,8 +152,8 @@ func (m *memory) slot(p int) int {
 	return p
 }
 
-// piece returns the bytes of positions [p, to) of a head of surface i, without padding, and the position after them: of
-// all positions, or of those whose bytes are together.
+// piece returns the bytes of positions [p, to) of a head of surface i, without padding, and the position after them. It
+// stops early after maxPiece, and where the bytes are no longer adjacent.
 func (m *memory) piece(i, head, p, to int) (b []byte, next int) {
 	row := m.layout.RowBytes()
 	slot := m.slot(p)

@@ -96,8 +96,8 @@ func (c *Cache) restore(op string, s *source, f Fingerprint, accept func([]byte,
 // maxSpare is the most heap memory that a cache keeps for the next Restore.
 const maxSpare = 4 << 20
 
-// place returns the memory that a snapshot is read into: new surfaces if its tokens do not fit, the surfaces of a
-// cache without tokens, otherwise the heap.
+// place returns the memory that a snapshot is read into: new surfaces if its tokens do not fit, those of a cache
+// without tokens, otherwise the heap.
 func (c *Cache) place(op string, h *header) (*memory, error) {
 	switch {
 	case !c.slides && h.end() > c.memory.tokens:

@@ -3,7 +3,7 @@ package kv
 import "github.com/anekit/anekit/internal/pages"
 
 // Config.Sparing drops pages of a layer after an Append of sparingMany tokens, and of all layers after sparingFew
-// tokens that came in smaller parts: dropping pages and taking them again for each token costs more than it spares.
+// tokens in smaller parts. To drop pages for each token, and take them again, costs more than it spares.
 const sparingMany, sparingFew = 32, 64
 
 // drop drops the pages of a span: the keys or values of a layer.

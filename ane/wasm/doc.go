@@ -1,13 +1,13 @@
-// Package wasm lets WebAssembly guests use an engine: a guest opens a program, binds ranges of its own memory to the
-// program's inputs and outputs, evaluates, and reads the results through the pointer that it bound. Nothing is copied
-// on the way, and what is copied elsewhere is counted (Guest.Copied).
+// Package wasm lets WebAssembly guests use an engine. A guest opens a program, binds ranges of its own memory to the
+// program's inputs and outputs, evaluates, and reads the results where it bound them. Nothing is copied on the way, and
+// what is copied elsewhere is counted (Guest.Copied).
 //
 //	Host (a Device, named programs, limits) -> Code (a binary) -> Guest (an instance)
 //
 // A guest's linear memory is a unimem.Block; see package unimem/wasm. On an engine that accepts tensors at an offset
 // (engine.AllowOffsets) a tensor is any range that starts at a multiple of 64 bytes. On all others the range consists
-// of whole pages of 16,384 bytes, over which the host maps the tensor's own surface; the guest asks for the number by
-// alignment(). An unaligned range is refused.
+// of whole pages of 16,384 bytes, over which the host maps the tensor's own surface. The guest calls alignment() for
+// the number. An unaligned range is refused.
 //
 // # Functions of the module anekit
 //
@@ -48,9 +48,9 @@
 // # Safety
 //
 // A guest can harm only itself. Each call checks names, handles and ranges; Limits bound memory, open objects and time.
-// They do not bound the memory of programs in the engine, so a guest that compiles its own programs can exhaust it: a
+// They do not bound the memory of programs in the engine, so a guest that compiles its own programs can exhaust it. A
 // host that does not trust its guests sets Limits.Text below 0, and names the programs itself. Nor do they bound
-// Host.Compile, whose time grows with the square of the length of a function: a host that does not trust its guests
+// Host.Compile, whose time grows with the square of the length of a function. A host that does not trust its guests
 // bounds the size of their binaries. When a guest exits, traps or exceeds its time, the host cancels its runs, waits
 // for the engine, and then frees the memory. A guest that writes to a range while the engine reads it only changes its
 // own results.

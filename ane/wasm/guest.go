@@ -107,8 +107,8 @@ func (g *Guest) Memory() *linear.Memory { return g.memory }
 // Module is the instance. It must not be closed, nor its memory be used after Close of the Guest.
 func (g *Guest) Module() api.Module { return g.module }
 
-// Copied is the number of bytes that were copied for the guest so far: those that binding on a surface moved, those
-// that cache_append took, those of a copying Host, and those of AddCopied.
+// Copied is the number of bytes copied for the guest so far: by binding on a surface, by cache_append, by a copying
+// Host, and by AddCopied.
 func (g *Guest) Copied() int64 {
 	n := g.copied.Load()
 	if g.memory != nil {
@@ -262,8 +262,8 @@ func (g *Guest) add(o any) (int, error) {
 	return int(g.world.Handle), nil
 }
 
-// Bound returns the request of the engine behind a guest's request, for evidence of what the engine reads; nil for
-// another handle, and before the first run after a bind. It must not be closed, nor be used during a call.
+// Bound returns the engine's request behind a guest's request, for evidence of what the engine reads. It is nil for
+// another handle, and before the first run after a bind. The caller must not close it, nor use it during a call.
 func (g *Guest) Bound(handle int32) *ane.Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()

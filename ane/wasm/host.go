@@ -58,13 +58,13 @@ func Functions(all ...Function) Option {
 	return func(c *config) { c.more = append(c.more, all...) }
 }
 
-// Copying makes every tensor on memory of its own, which the host copies from and to the guest's around each run: the
-// path that this package avoids, to compare with. Guest.Copied counts the bytes.
+// Copying makes every tensor on memory of its own, which the host copies from and to the guest's around each run. This
+// package avoids that path; Copying is for comparison. Guest.Copied counts the bytes.
 func Copying() Option { return func(c *config) { c.copying = true } }
 
-// Uninterrupted leaves out the check that ends a guest in a loop, which wazero makes at the head of every loop: a loop
-// of a few instructions is 10 to 100 times as fast. Limits.Time then bounds what the host does for the guest, and a
-// guest that loops forever cannot be ended, so it is for guests that are trusted not to.
+// Uninterrupted leaves out the check that ends a guest in a loop, which wazero makes at the head of every loop. A loop
+// of a few instructions is then 10 to 100 times as fast. Limits.Time then bounds what the host does for the guest, and
+// a guest that loops forever cannot be ended, so it is for guests that are trusted not to.
 func Uninterrupted() Option { return func(c *config) { c.endless = true } }
 
 // Host runs guests on a Device. Its methods are safe for concurrent use.
@@ -126,9 +126,8 @@ type Binary struct {
 	module wazero.CompiledModule
 }
 
-// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together, and whose functions have at
-// most 50,000 locals each and 4,194,304 together. The error matches ErrCode. The caller closes the Binary after its
-// Guests.
+// Compile compiles a guest's binary. Its tables can hold 1,048,576 elements together; its functions have at most 50,000
+// locals each and 4,194,304 together. The error matches ErrCode. The caller closes the Binary after its Guests.
 func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
 	text, err := bounded(binary)
 	if err != nil {

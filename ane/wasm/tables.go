@@ -10,8 +10,8 @@ import (
 // tableElements is the largest number of elements of all tables of a guest, also after they have grown.
 const tableElements = 1 << 20
 
-// bounded returns a binary whose numbers fit its size, and whose tables have a maximum, so that they hold at most
-// tableElements together: wazero takes memory for both outside of the linear memory.
+// bounded returns a binary whose numbers fit its size, and whose tables have a maximum and hold at most tableElements
+// together. wazero takes memory for both outside of the linear memory.
 func bounded(text []byte) ([]byte, error) {
 	sections, err := guestcode.Split(text)
 	if err != nil {

@@ -55,8 +55,8 @@ func New(hold func() (release func(), err error), rest ane.Weights) *Files {
 	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest}
 }
 
-// Add adds the elements of the constant of type t that the program reads from path at offset, as Bytes of a tensor has
-// them: dense, row-major, little endian, integers below 8 bits without gaps from the low bits up. It does not copy
+// Add adds the elements of the constant of type t that the program reads from path at offset. They lie as in Bytes of a
+// tensor: dense, row-major, little endian, integers below 8 bits without gaps from the low bits up. It does not copy
 // them. All elements are added before the Files are used.
 //
 // Errors: ane.ErrLength (t needs another number of bytes), and those of blob.Need.Bytes.
@@ -87,7 +87,7 @@ func (w *Files) add(path string, c constant) {
 // Integers of 2 to 8 bits may lie in words of 32 bits, as MLX writes them: a tensor U32 [outputs, inputs*bits/32] for a
 // constant uint4 [outputs, inputs].
 //
-// Errors, joined: safetensors.ErrName (no such tensor), ane.ErrMismatch (another shape, where axes of
+// Of joins its errors. Errors: safetensors.ErrName (no such tensor), ane.ErrMismatch (another shape, where axes of
 // length 1 do not matter), ane.ErrType (another type; F32 and BF16 become fp16).
 func Of(p *mil.Program, f *safetensors.File, names Names) (*Files, error) {
 	w := New(nil, nil)
@@ -195,9 +195,8 @@ func (w *Files) Hold() (release func(), err error) {
 func (w *Files) Moved() int64 { return w.moved.Load() }
 
 // ReadFile makes a file: the elements of every constant are copied or converted once, to their place. Constants of the
-// same file that only the rest of New has are copied from there. The error matches fs.ErrNotExist for a path that
-// neither the Files nor the rest have, and safetensors.ErrChanged for a mapped file that has become shorter; others are
-// those of the rest.
+// same file that only the rest of New has are copied from there. Errors: fs.ErrNotExist (neither the Files nor the rest
+// have the path), safetensors.ErrChanged (a mapped file has become shorter), and those of the rest.
 func (w *Files) ReadFile(path string) ([]byte, error) {
 	needs := w.needs[path]
 	rest, err := []byte(nil), error(&fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist})

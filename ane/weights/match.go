@@ -50,7 +50,7 @@ func fit(op, name string, t safetensors.Tensor, want mil.DType, shape []int) (co
 }
 
 // packs reports whether a tensor has unsigned integers of 2 to 8 bits of a shape in words of 32 or 8 bits, as MLX
-// writes them: each row in whole words, without gaps, from the low bits up.
+// writes them. Each row is in whole words, without gaps, from the low bits up.
 func packs(t safetensors.Tensor, want mil.DType, shape []int) bool {
 	have, bits := t.Shape(), want.Bits()
 	if t.DType() != safetensors.U32 && (t.DType() != safetensors.U8 || bits == 8) || !want.Unsigned() || bits < 2 ||

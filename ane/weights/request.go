@@ -54,12 +54,11 @@ func (b *Bindings) Close() error {
 	return unimem.CloseAll(b.own...)
 }
 
-// Request loads m and makes a request of it. Every input to which names gives a tensor of f is bound
-// where the tensor lies, if the engine permits that: its layout has no padding, and it starts at byte
-// 0 of a surface, which it does in a file that is aligned to unimem.PageSize, or at a multiple of
-// ane.RowAlign for an engine with Info.Offsets. Otherwise its bytes are copied once to memory of its
-// own, also if the engine refuses files, as a broker does. Other inputs, and outputs, get new
-// memory, with opts. A nil Names gives an input the tensor of its name, if f has one.
+// Request loads m and makes a request of it. Every input to which names gives a tensor of f is bound where the tensor
+// lies, if the engine permits that. That takes a layout without padding, and a tensor at byte 0 of a surface, as in a
+// file that is aligned to unimem.PageSize. With Info.Offsets a tensor at any multiple of ane.RowAlign serves. Otherwise
+// its bytes are copied once to memory of its own, also if the engine refuses files, as a broker does. Other inputs, and
+// outputs, get new memory, with opts. A nil Names gives an input the tensor of its name, if f has one.
 //
 // The caller closes the Bindings before f. f.Close returns unimem.ErrInUse before, if a view of
 // f's own mapping is bound.

@@ -127,8 +127,8 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	return token, nil
 }
 
-// take gives tokens to the model, the last one by a step, as logits does after a thaw: a pass of several tokens adds up
-// in another order, so that its logits are others.
+// take gives tokens to the model, the last one by a step, as logits does after a thaw. A pass of several tokens adds up
+// in another order, so its logits differ.
 func (a *Actor) take(ctx context.Context, tokens []int) error {
 	n, before := len(tokens), a.session.Position()
 	if n == 0 {
@@ -196,7 +196,7 @@ func (a *Actor) Moved() int { return a.moved }
 // Copied is the number of bytes that were copied for the actor: those of the guest and those of the session.
 func (a *Actor) Copied() int64 { return a.guest.Copied() + a.session.Copied() }
 
-// Freeze writes the actor to a file, which it replaces: after a failure, a kill or a loss of power at any moment the
+// Freeze writes the actor to a file, which it replaces. After a failure, a kill or a loss of power at any moment the
 // path has the old file or the new one, whole. The Actor is unchanged. The first call reads all weights for their
 // fingerprint.
 //

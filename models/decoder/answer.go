@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Answer continues a Snapshot: it takes the tokens that the session has not taken, and chooses up to n further ones
+// Answer continues a Snapshot. It takes the tokens that the session has not taken, and chooses up to n further ones
 // with t.Sampler (greedily without one). It appends each token to t.Answer and then calls each, which may be nil and
 // may call SaveFile. Answer returns true after a token that ends a text, also if the Snapshot ends with one. With n 0
 // it takes all tokens but the last one, which a restored session has to do as well.

@@ -12,14 +12,14 @@
 //
 // # Folders
 //
-// Open reads config.json of Llama 2 and 3, TinyLlama, Qwen 2 and Qwen 3, and maps the weights: one safetensors file or
-// the shards of an index, of fp32, bf16 or fp16, or groups of 2 to 8 bits with scales and biases as MLX writes them.
-// Names of tensors may lack "model.", as in files of a base model. If a tensor of the model is missing or has another
-// shape, Open returns an Error that names it.
+// Open reads config.json of Llama 2 and 3, TinyLlama, Qwen 2 and Qwen 3. It maps the weights: one safetensors file or
+// the shards of an index. They are fp32, bf16, fp16, or groups of 2 to 8 bits with scales and biases as MLX writes
+// them. Names of tensors may lack "model.", as in files of a base model. If a tensor of the model is missing or has
+// another shape, Open returns an Error that names it.
 //
 // # Programs
 //
-// Load builds MIL, compiles it and loads it. It groups the layers so that a program keeps the limits of a chip, and
+// Load builds MIL, compiles it and loads it. It groups the layers so that a program keeps the limits of a chip. It
 // splits a layer that exceeds them: attention by heads, the feed-forward network by its inner elements, the logits by
 // rows. Each part adds to the sum of those before it. On an engine that makes instances, Load compiles programs of one
 // shape once and makes instances with other weights (ane.Model.WithWeights). There is a set of programs for a chunk of
@@ -27,14 +27,14 @@
 // own.
 //
 // A program takes the hidden state, the rotations and the mask of its tokens. The keys and values of its layers are the
-// surfaces of package kv, bound in place. It writes the hidden state, which the next program reads on the same surface,
-// and the keys and values of its tokens, which the session appends to the cache.
+// surfaces of package kv, bound in place. It writes the hidden state, which the next program reads on the same surface.
+// It also writes the keys and values of its tokens, which the session appends to the cache.
 //
 // # Copies
 //
-// The engine reads weights from the mapped file. A token costs the bytes that Session.Copied counts: its row of the
-// embedding, its rotation and mask, and its keys and values, from the surfaces bound to the programs into the cache.
-// Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
+// The engine reads weights from the mapped file. A token costs the bytes that Session.Copied counts. They are its row
+// of the embedding, its rotation and mask, and its keys and values, from the surfaces bound to the programs into the
+// cache. Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
 //
 // # Limits
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// Names of inputs and outputs. Surfaces bind in the order of their names' bytes, which is that of this list: inputs
-// cos, k00.., mask, sin, sum, v00.., x; outputs k00new.., v00new.., y. A program of a part of a layer has the sum of x
-// and the parts before as an input.
+// Names of inputs and outputs. Surfaces bind in the order of their names' bytes. This list has that order: inputs cos,
+// k00.., mask, sin, sum, v00.., x; outputs k00new.., v00new.., y. A program of a part of a layer has the sum of x and
+// the parts before as an input.
 const (
 	inputCos, inputSin, inputMask, inputX = "cos", "sin", "mask", "x"
 	inputSum                              = "sum"
@@ -191,8 +191,8 @@ func (g *graph) tokens(x build.Value) build.Value {
 	return x
 }
 
-// perHead makes the operand of a product with queries from heads: [1, KVHeads, HeadDim, columns] in the form Engine,
-// [1, KVHeads, columns, HeadDim] in the form Compact.
+// perHead makes the operand of a product with queries from heads. Its shape is [1, KVHeads, HeadDim, columns] in the
+// form Engine, [1, KVHeads, columns, HeadDim] in the form Compact.
 func (g *graph) perHead(x build.Value) build.Value {
 	switch {
 	case g.form != Compact:

@@ -45,9 +45,9 @@ func (m *Model) Context() int { return m.o.tokens }
 // Receipt describes the engine.
 func (m *Model) Receipt() ane.Receipt { return m.device.Receipt() }
 
-// Fingerprint identifies the model and the arithmetic, for snapshots of its sessions: Folder.Fingerprint with the form
-// of the programs and the numerics of the engine. Engines whose Info.Numerics agree, such as soft and broker, have one
-// fingerprint. Errors are those of Folder.Fingerprint.
+// Fingerprint identifies the model and the arithmetic, for snapshots of its sessions. It is Folder.Fingerprint with the
+// form of the programs and the numerics of the engine. Engines whose Info.Numerics agree, such as soft and broker, have
+// one fingerprint. Errors are those of Folder.Fingerprint.
 func (m *Model) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 	p, err := m.folder.Fingerprint(ctx)
 	if err != nil {

@@ -59,8 +59,8 @@ func WithForm(f Form) Option { return func(o *options) { o.form = f } }
 func Context(tokens int) Option { return func(o *options) { o.context = tokens } }
 
 // Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 256 in the form
-// Compact. In the forms of engines it is 64, or 32 where more programs cannot be loaded at once: a step takes 32
-// columns too, and with chunks of 32 both have the same programs.
+// Compact. In the forms of engines it is 64, or 32 where more programs cannot be loaded at once. A step takes 32
+// columns too, so with chunks of 32 both have the same programs.
 func Chunk(tokens int) Option { return func(o *options) { o.chunk = tokens } }
 
 // Chip is the chip whose limits the programs of the forms of engines keep. Without it they keep those of every chip.

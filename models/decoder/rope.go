@@ -22,8 +22,8 @@ const (
 	ropeYarn    = "yarn"    // the same by another ramp, with a factor of attention
 )
 
-// rope is the rotation of queries and keys by their position: element i of the first half of a head and element i of
-// the second half are rotated by the angle position * frequency i.
+// rope is the rotation of queries and keys by their position. The angle position * frequency i rotates element i of the
+// first half of a head and element i of the second half.
 type rope struct {
 	Type     string  `json:"rope_type"`
 	Theta    float64 `json:"rope_theta"` // frequency i is Theta^(-2i/HeadDim) without scaling
@@ -42,9 +42,9 @@ type rope struct {
 	Attention float64 `json:"attention_factor"` // of sine and cosine; 1 for all other types
 }
 
-// rotations returns what a file says of rotations, and the key that says it: rope_scaling, rope_parameters of newer
-// files, or what both say, unless they differ. The settings of full_attention are those of all layers, if there are no
-// others.
+// rotations returns what a file says of rotations, and the key that says it. It merges rope_scaling and the
+// rope_parameters of newer files, unless they differ. The settings of full_attention are those of all layers, if there
+// are no others.
 func (f *fileConfig) rotations() (key string, raw jsontext.Value, err error) {
 	merged := map[string]jsontext.Value{}
 	for _, one := range []struct {

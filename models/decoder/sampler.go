@@ -23,8 +23,8 @@ type Sampler struct {
 }
 
 // NewSampler makes a Sampler. Temperature 0 is greedy: it chooses the largest logit, of several the first, and nothing
-// is random. Otherwise the Sampler divides the logits by the temperature, keeps the most probable tokens until their
-// probabilities add up to topP, and draws one of them. topP 1 keeps all.
+// is random. Otherwise the Sampler divides the logits by the temperature, and keeps the most probable tokens until
+// their probabilities add up to topP. It draws one of them. topP 1 keeps all.
 //
 // The error matches ErrSampler: a temperature below 0, a topP outside (0, 1], or a number that is not finite.
 func NewSampler(temperature, topP float64, seed uint64) (*Sampler, error) {
@@ -145,8 +145,8 @@ func draw(at float64, w []float64, order []int32, last int) int {
 	return last
 }
 
-// exp is the exponential of x <= 0, with the same bits on every machine: package math has assembly for some, and
-// the conversions keep the compiler from fusing a product with a sum.
+// exp is the exponential of x <= 0, with the same bits on every machine. Package math has assembly for some; the
+// conversions keep the compiler from fusing a product with a sum.
 func exp(x float64) float64 {
 	const ln2hi, ln2lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	if x < -745 {

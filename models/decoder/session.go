@@ -234,8 +234,8 @@ func (s *Session) Logits() []float32 {
 	return s.logits
 }
 
-// Next returns the token that t chooses by the logits of the last token, which it reads where the programs have written
-// them; for a nil t, the token of the largest. It is -1 without logits, and where Sampler.Next is.
+// Next returns the token that t chooses by the logits of the last token, which it reads in place. For a nil t it is the
+// token of the largest. It is -1 without logits, and where Sampler.Next is.
 func (s *Session) Next(t *Sampler) int {
 	if !s.ready {
 		return -1
@@ -252,8 +252,9 @@ func (s *Session) Position() int { return len(s.tokens) }
 // Cache returns the keys and values of the tokens. The Session owns it.
 func (s *Session) Cache() *kv.Cache { return s.cache }
 
-// Copied is the number of bytes that the session has copied so far: rows of the embedding, rotations and masks into
-// the inputs, keys and values into the cache, and logits to float32 if Logits is called. It includes kv.Cache.Copied.
+// Copied is the number of bytes that the session has copied so far. These are rows of the embedding, rotations and
+// masks into the inputs, keys and values into the cache, and logits to float32 if Logits is called. It includes
+// kv.Cache.Copied.
 func (s *Session) Copied() int64 { return s.copied + s.cache.Copied() }
 
 // Truncate keeps the oldest n tokens. Logits is nil afterwards, unless n is Position.

@@ -76,7 +76,7 @@ func decodeSnapshot(note []byte, vocabulary int) (t Snapshot, err error) {
 	return t, err
 }
 
-// SaveFile writes the session and a Snapshot to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a
+// SaveFile writes the session and a Snapshot to one file, as kv.Cache.SaveFileNote does. After a failure, a kill or a
 // loss of power at any moment the path has the old file or the new one, whole. The tokens of the Snapshot begin with
 // those that the session has taken. The first call reads all weights for Model.Fingerprint.
 //
@@ -115,8 +115,8 @@ func (s *Session) SaveFile(ctx context.Context, path string, t Snapshot) error {
 // Afterwards Position says how many of the Snapshot's tokens the session has taken, and Logits is nil. To continue,
 // Truncate the last one if it has taken all, and Prefill the others.
 //
-// The error matches ErrClosed, or ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model),
-// kv.ErrVersion, kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
+// Errors: ErrClosed, and ErrSnapshot with its reason: kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
+// kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
 func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Snapshot, error) {
 	const op = "restore"
 	if s.closed {

@@ -62,7 +62,7 @@ func (s *store) prepare(ctx context.Context) error {
 }
 
 // offsets returns the offsets of a packed weight, -shift/scale as fp16. fine is false if scale * (integer - offset) is
-// not the number that is meant: the scale of a group is nearly zero beside its numbers, and the offset too large.
+// not the number that is meant. The scale of a group is then nearly zero beside its numbers, and the offset too large.
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	m := flat(w.scales, w.out, w.in/w.group)
 	if e, err = s.blank(mil.FP16, m.out*m.in); err != nil {

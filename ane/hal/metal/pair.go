@@ -15,8 +15,8 @@ type Pair struct {
 // Join makes an Event on d with the value of s. From then on, a value that either reaches the other reaches too. So
 // work of the GPU can be submitted with waits for the Event before the host or an engine has reached them.
 //
-// If s fails, the Event stays where it is, and the GPU waits for what it awaits until a caller signals the Event: use
-// Queue.Execute where a wait can fail. Errors are those of s.Value and d.NewEvent.
+// If s fails, the Event keeps its value. Work of the GPU that waits for a higher value stays pending until a caller
+// signals the Event: use Queue.Execute where a wait can fail. Errors are those of s.Value and d.NewEvent.
 func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 	v, err := s.Value()
 	if err != nil {

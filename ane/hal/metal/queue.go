@@ -25,7 +25,7 @@ func NewQueue(d *gpu.Device) *Queue {
 
 // Execute runs the dispatches on the GPU once every wait is reached, and then signals. Execute does not wait: the
 // signals tell the outcome. They fail if a wait fails, if the GPU refuses or fails the work (errors of unimem/metal),
-// or if ctx ends first; work that the GPU has begun then goes on, its Buffers stay in use, and Close waits for it.
+// or if ctx ends first. Work that the GPU has begun then continues: its Buffers stay in use, and Close waits for it.
 // Without dispatches the waits are passed on to the signals.
 //
 // The GPU runs submissions in the order in which their waits are reached. The error is ErrClosed, or matches

@@ -16,9 +16,9 @@ type Pair struct {
 // Join makes a Timeline on d with the value of s. From then on, a value that either reaches the other reaches too. So
 // work of the GPU can be submitted with waits for the Timeline before the host or an engine has reached them.
 //
-// If s fails, the Timeline stays where it is, and the GPU waits for what it awaits until a caller signals the
-// Timeline: use Queue.Execute where a wait can fail. If the device is lost, s fails. Errors are those of s.Value and
-// d.NewTimeline.
+// If s fails, the Timeline keeps its value. Work of the GPU that waits for a higher value stays pending until a caller
+// signals the Timeline: use Queue.Execute where a wait can fail. If the device is lost, s fails. Errors are those of
+// s.Value and d.NewTimeline.
 func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 	v, err := s.Value()
 	if err != nil {

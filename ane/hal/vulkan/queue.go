@@ -39,7 +39,7 @@ func NewQueue(d *gpu.Device) (*Queue, error) {
 
 // Execute runs the commands on the GPU once every wait is reached, and then signals. Execute does not wait: the signals
 // tell the outcome. They fail if a wait fails, if the device refuses the commands (errors of unimem/vulkan), or if ctx
-// ends first; work that the GPU has begun then goes on, its Buffers stay in use, and Close waits for it. Without
+// ends first. Work that the GPU has begun then continues: its Buffers stay in use, and Close waits for it. Without
 // commands the waits are passed on to the signals.
 //
 // The GPU runs submissions in the order in which their waits are reached. The error is ErrClosed, or matches

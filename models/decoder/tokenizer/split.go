@@ -91,8 +91,8 @@ func literal(s string) finder {
 // gpt2 is the pattern of ByteLevel with use_regex.
 const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// alphabet maps bytes to the characters that stand for them in a byte-level vocabulary: printable ones to
-// themselves, the others to those from U+0100 on, in order.
+// alphabet maps bytes to the characters that stand for them in a byte-level vocabulary. Printable ones stand for
+// themselves, the others map to those from U+0100 on, in order.
 func alphabet() (chars [256]rune, bytes map[rune]byte) {
 	bytes = make(map[rune]byte, 256)
 	next := rune(256)

@@ -74,10 +74,10 @@ func (t *Tokenizer) Token(id int) (token string, ok bool) {
 	return t.tokens[id], t.tokens[id] != ""
 }
 
-// Encode returns the ids of a text, between the special tokens that the template of the file puts around one text,
-// such as the token for the start of a text. The names of special tokens inside the text become these tokens. Bytes
-// that are not UTF-8 become U+FFFD. The error matches ErrUnusable: a text of more than 16 MiB, also after its
-// normalization, or a character that the vocabulary cannot express.
+// Encode returns the ids of a text, between the special tokens that the file's template puts around one text, such as
+// the token for its start. The names of special tokens inside the text become these tokens. Bytes that are not UTF-8
+// become U+FFFD. The error matches ErrUnusable: a text of more than 16 MiB, also after its normalization, or a
+// character that the vocabulary cannot express.
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	ids, err := t.encode(text)
 	if err != nil {
@@ -161,8 +161,8 @@ type Stream struct {
 	pending []byte // the first bytes of a character whose other bytes are in later tokens
 }
 
-// Stream returns a Stream after the tokens before, such as those of a prompt: their text is not returned again,
-// but decides whether a leading space belongs to the text.
+// Stream returns a Stream after the tokens before, such as those of a prompt. It does not return their text again, but
+// uses it to decide whether a leading space belongs to the text.
 func (t *Tokenizer) Stream(before ...int) *Stream {
 	s := &Stream{t: t, strip: t.decoder.strip}
 	for _, id := range before {
