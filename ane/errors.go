@@ -2,7 +2,6 @@ package ane
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -116,13 +115,20 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel or the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// because makes its text when it is asked for: a caller may have completed the cause, as a command does with the name of
+// a file.
+type because struct{ what, cause error }
+
+func (b because) Error() string   { return b.what.Error() + ": " + b.cause.Error() }
+func (b because) Unwrap() []error { return []error{b.what, b.cause} }
+
 // Because returns an error that matches what and cause and prints as "what: cause". If
 // cause is nil, it returns what.
 func Because(what, cause error) error {
 	if cause == nil {
 		return what
 	}
-	return fmt.Errorf("%w: %w", what, cause)
+	return because{what, cause}
 }
 
 // Deadline returns the error of a call ended by its context. It matches ErrDeadline

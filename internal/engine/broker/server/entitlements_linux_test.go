@@ -181,7 +181,7 @@ func TestNumbersOfThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "BROKER.md"))
 	require.NoError(t, err)
 	for _, said := range []string{"hello (5 s)", "all 64 places", "longer than a minute, up to 15", "more than 1 MiB",
-		"256 that wait"} {
+		"256 pending"} {
 		require.Contains(t, string(page), said)
 	}
 }
