@@ -1,5 +1,5 @@
 // Package objcbridge calls Apple's AppleNeuralEngine framework, or a stand-in library. The bridge to it is Objective-C
-// with the C interface src/bridge.h. It is the only package that uses Objective-C.
+// with the C interface src/bridge.h. No other package uses Objective-C.
 //
 // # Where the bridge comes from
 //

@@ -9,7 +9,7 @@ const (
 )
 
 // Check refuses a small binary that states a large number of list items, text bytes or locals. wazero allocates for
-// that number before it reads the items. It leaves all other faults to wazero.
+// that number before it reads the items. Check leaves all other faults to wazero.
 func Check(all []Section) error {
 	for _, s := range all {
 		r := &Reader{Rest: s.Body}

@@ -14,7 +14,7 @@ import (
 // Proportional returns the memory of processes in bytes, of this one if pids is empty. Each page is divided by the
 // number of its mappings (Pss of proc_pid_smaps(5)): a page that they map twice counts once. Pages of files on disk,
 // such as a program's code, do not count if the kernel reports them separately (Linux 5.3). A process's share of them
-// grows when another process of the same program ends.
+// would grow when another process of the same program ends.
 func Proportional(pids ...int) (int64, error) {
 	if len(pids) == 0 {
 		pids = []int{os.Getpid()}

@@ -1,7 +1,7 @@
-// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on files that it makes. They
-// measure how long weights take to load, how the way of loading affects evaluations, and what memory reserved for keys
-// and values costs. Published has the paper's tables, measured with MLX on an M4 Max; the figures of this machine are
-// comparable in their shape only.
+// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on files that it makes. The
+// suites measure how long weights take to load, how the way of loading affects evaluations, and what memory reserved
+// for keys and values costs. Published has the paper's tables, measured with MLX on an M4 Max; the figures of this
+// machine are comparable in their shape only.
 package weightbench
 
 import (

@@ -26,7 +26,7 @@ type Config struct {
 	// returns false if ctx ends before. nil means Pause.
 	Pause func(ctx context.Context, d time.Duration) bool
 	// Observe, which may be nil, runs at the end of Open, even if that failed. It gets the framework's facts about the
-	// known-answer program, and its errors.
+	// known-answer program, and the framework's errors.
 	Observe func(Known, []Met)
 	// Open, which may be nil, runs before the framework is loaded. If it succeeds, Close
 	// runs after the engine has released everything.

@@ -77,8 +77,8 @@ func (x *executable) unload(ctx context.Context) error {
 	return nil
 }
 
-// setLoaded runs f, which loads or unloads x, while no other call of x is in flight and no other executable builds,
-// loads or unloads the program.
+// setLoaded runs f, which loads or unloads x. Meanwhile no other call of x is in flight, and no other executable
+// builds, loads or unloads the program.
 func (x *executable) setLoaded(ctx context.Context, op string, loaded bool, f func() error) error {
 	if err := x.abandoned.wait(ctx, op, x.engine.cfg.Name); err != nil {
 		return err

@@ -66,8 +66,8 @@ func (p *program) enter(ctx context.Context, op, engine string) error {
 
 func (p *program) leave() { <-p.turn }
 
-// join makes x a user of a program, which quit ends: of the one with the same text and weights if the text has several
-// functions, otherwise of a new one. It joins no program with an abandoned call, so that to compile again is a way out
+// join makes x a user of a program, until quit. If the text has several functions, that is the program with the same
+// text and weights, else a new one. It joins no program with an abandoned call, so that to compile again is a way out
 // of a call that hangs.
 func (e *Engine) join(x *executable, text []byte, weights []objcbridge.Weight, functions int) error {
 	p := &program{sources: sources{text, weights}, resides: x.src.Residency, users: map[*executable]struct{}{},

@@ -1,7 +1,7 @@
 // Package broker is a client's view of the software engine in another process: an ane.Engine. Its programs run in that
 // process's address space, on the pages of the caller's Blocks.
 //
-// A private broker is started by Open from this program's own executable, and ends with the Engine. A shared broker
+// Open starts a private broker from this program's own executable, and Close of the Engine ends it. A shared broker
 // serves several clients over a socket. A program that starts private brokers calls ServeChild first in main. In the
 // child, ServeChild serves and does not return. The init functions of all packages run in the child too.
 //

@@ -115,7 +115,7 @@ func enter(ctx context.Context, tokens chan struct{}) error {
 	}
 }
 
-// failed gives err, of whatever layer, the form in which callers see it.
+// failed gives err, of any layer, the form in which callers see it.
 func failed(ctx context.Context, op, name string, err error) error {
 	if err == nil {
 		return nil

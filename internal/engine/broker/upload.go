@@ -150,8 +150,8 @@ func (u *upload) pack(paths []string, read reader) error {
 // unplaced is the descriptor of what goes into a memfd that is not made yet.
 const unplaced = wire.MaxDescriptors
 
-// place lists the files that can be read in the request, with their digests, and returns the content of those that
-// share does not find.
+// place lists the readable files in the request, with their digests, and returns the content of those that share does
+// not find.
 func (u *upload) place(paths []string, read reader, share func(digest) (wire.Weight, bool)) (
 	content [][]byte, digests []digest) {
 	u.missing = map[string]error{}

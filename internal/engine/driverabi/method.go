@@ -12,8 +12,8 @@ type Method struct {
 	StructOut uint32
 }
 
-// Disabled methods answer Unsupported to every client. LoadFirmware is one: on the documented build the driver loads
-// firmware when it starts (text below table 27.3).
+// Disabled methods answer Unsupported to every client. LoadFirmware is the only one: on the documented build the driver
+// loads firmware when it starts (text below table 27.3).
 func (m *Method) Disabled() bool { return m.Handler == "ANE_LoadFirmware" }
 
 // Async methods use the asynchronous machinery: completion arrives at the wake port, as a

@@ -26,8 +26,8 @@ type QoSClass struct {
 	QoS      uint32
 	Name     string
 	Priority uint32 // of a program; lower is more urgent
-	// Queue is the queue index. The table has those of real time and of what is no class, and
-	// says that those of 17 and 21 differ; the others are ours, in the order of the classes.
+	// Queue is the queue index. The table has those of real time and of values that are no class, and says that those
+	// of 17 and 21 differ. This package chose the others, in the order of the classes.
 	Queue int
 }
 

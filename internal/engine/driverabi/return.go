@@ -14,9 +14,8 @@ const (
 	// Unsupported: a disabled path. Section 6 of the facts also names it as the
 	// answer to a missing entitlement.
 	Unsupported Return = 0xe00002c7
-	// NotOpen: the client is closed or closing. IOReturn.h has this value as
-	// kIOReturnExclusiveAccess, and another one as kIOReturnNotOpen; the driver's
-	// use is the one that is followed here.
+	// NotOpen: the client is closed or closing. IOReturn.h has this value as kIOReturnExclusiveAccess, and another one
+	// as kIOReturnNotOpen. This package follows the driver.
 	NotOpen Return = 0xe00002c5
 	// UnsupportedUsage is the code 24 that usage type 2 of the open handshake is
 	// answered with (text below table 27.3). It is no IOReturn of the header.

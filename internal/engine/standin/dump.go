@@ -40,9 +40,9 @@ type Dump struct {
 	tables           tables
 }
 
-// ReadDump reads a JSON file or an XML property list. It holds an envelope {source, chip, os, program, what, trust,
-// data}, or only the modelAttributes of a program. name may end in #N. The error matches ane.ErrUnavailable and has the
-// file, the line of a syntax error, and a hint.
+// ReadDump reads a JSON file or an XML property list. The file holds an envelope {source, chip, os, program, what,
+// trust, data}, or only the modelAttributes of a program. name may end in #N. The error matches ane.ErrUnavailable and
+// has the file, the line of a syntax error, and a hint.
 func ReadDump(name string) (*Dump, error) {
 	d := &Dump{Profile: "26"}
 	d.File, d.Row = SplitDump(name)

@@ -49,9 +49,8 @@ type Options struct {
 	// in the form that ReadDump reads: FILE, or FILE#N. Empty means the value of
 	// EnvDump.
 	Dump string
-	// Chip makes the compiler refuse what that of the chip refuses, with the framework's
-	// errors, and gives the machine as many slots for loaded programs. 0 is a compiler that
-	// takes what the software engine does, and 126 slots.
+	// Chip makes the compiler refuse what the chip's compiler refuses, with the framework's errors. The machine has
+	// that chip's slots for loaded programs. 0 is a compiler that takes what the software engine does, and 126 slots.
 	Chip chip.Chip
 	// StrictSurfaces makes the driver refuse, with status 0x1d, surfaces below 48 KiB and surfaces of unequal size on
 	// one side of a request. One project met that on an M4. No dump shows it, and five other projects run with less.

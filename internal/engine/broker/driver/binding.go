@@ -53,9 +53,9 @@ func (c *Client) remove(b *binding) {
 	c.driver.counts.Bound--
 }
 
-// unbind takes out the bindings that match, for the caller to close, or none and is Busy
-// while one has requests in flight. The caller holds slow, which keeps bindings as they
-// are: they are looked through without the lock, which other clients wait for.
+// unbind takes out the bindings that match, for the caller to close, or none and is Busy while one has requests in
+// flight. The caller holds slow, which keeps bindings as they are. So unbind searches them without the lock, which
+// other clients wait for.
 func (c *Client) unbind(match func(*binding) bool) ([]*binding, error) {
 	var out []*binding
 	for _, x := range c.tokens {

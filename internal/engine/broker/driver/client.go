@@ -117,10 +117,9 @@ func (c *Client) Direct(selector int, a *driverabi.Args) error {
 	return call(c.driver.direct, &c.direct, selector, a)
 }
 
-// Close cancels every request, waits for the completions, and undoes whatever the
-// client has: programs unprepared and destroyed, surfaces unmapped. When ctx ends
-// first the error matches ane.ErrDeadline, and the rest is done as soon as the
-// engine comes back. Repeated calls wait for the same.
+// Close cancels every request, waits for the completions, and undoes the rest: it unprepares and destroys programs, and
+// unmaps surfaces. When ctx ends first the error matches ane.ErrDeadline, and the rest is done as soon as the engine
+// comes back. Repeated calls wait for the same.
 func (c *Client) Close(ctx context.Context) error {
 	c.startClose()
 	select {

@@ -16,9 +16,8 @@ import (
 // cancelled.
 const patience = 5 * time.Second
 
-// totalDepth is how many requests all clients together may have in the queue: that of
-// eight full clients, and one more for every client that has none. It bounds what a
-// completion can have to wait for.
+// totalDepth is how many requests all clients together may have in the queue: those of eight full clients. A client
+// with none may add one more. It bounds what a completion can have to wait for.
 const totalDepth = 8 * driverabi.QueueDepth
 
 // Instancer is an Executable that can make another one of the same program with
@@ -28,8 +27,8 @@ type Instancer interface {
 	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
 }
 
-// Measured is an Executable that tells what it takes, in bytes: until Close besides text and weights, while it is
-// loaded, and for each Invocation.
+// Measured is an Executable that reports the bytes that it takes: until Close (besides text and weights), while loaded,
+// and for each Invocation.
 type Measured interface {
 	Footprint() (held, loaded, bound int64)
 }

@@ -55,8 +55,8 @@ func (d *Driver) run(r *request) {
 	r.settle(err)
 }
 
-// leastTurn is how long a run goes on after it has yielded, so that short requests of a higher class that come without
-// end leave it time.
+// leastTurn is how long a run continues after it has yielded, so that endless short requests of a higher class leave it
+// time.
 const leastTurn = 250 * time.Microsecond
 
 // Yield runs the requests that wait in higher levels, on the same goroutine. An engine calls it between two steps, or

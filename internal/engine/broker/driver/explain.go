@@ -44,9 +44,8 @@ func call(table *driverabi.Dispatcher, n *connection, selector int, a *driverabi
 			m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut))
 }
 
-// meanings join the driver's codes with the errors of package ane: means is what a code
-// says to a caller, from are the errors that become the code. The first row with a match
-// counts. The table is never written.
+// meanings map the driver's codes to the errors of package ane. means is the error that a caller gets for a code; from
+// are the errors that become the code. The first row with a match counts. The table is never written.
 var meanings = []struct {
 	code  driverabi.Return
 	means error

@@ -61,8 +61,8 @@ type Unprepare struct {
 	_     [48]byte
 }
 
-// Destroy names a program that is not prepared: by its token, or, with token 0, by its
-// resource, for one that never got as far (control selector 6).
+// Destroy names a program that is not prepared (control selector 6). If Token is 0, Resource names it: it never got a
+// token.
 type Destroy struct{ Token, Resource uint64 }
 
 // Status is what GetStatus gives (control selector 7).

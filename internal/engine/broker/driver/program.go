@@ -60,9 +60,8 @@ func refuseCreated() error {
 	return refuse(driverabi.BadArgument, "created already", "prepare it, or destroy it first")
 }
 
-// create attaches the client to a program. What another identity has created is
-// NotPermitted, and so is sharing without an identity; what the client itself has
-// created already is BadArgument.
+// create attaches the client to a program. A program that another identity has created is NotPermitted, and so is
+// sharing without an identity. A program that the client has created already is BadArgument.
 func create(n *connection, x Create) error {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()

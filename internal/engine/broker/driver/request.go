@@ -190,8 +190,7 @@ func (c *Client) stop(match func(*request) bool) Found {
 	return NotFound
 }
 
-// life is the context of one request after another: it is made once, so that a request
-// costs no memory, and replaced when it has ended.
+// life is the context of one request after another, so that a request allocates nothing. Once ended it is replaced.
 type life struct {
 	request *request    // does not change
 	over    atomic.Bool // cause is there

@@ -10,9 +10,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// resource is what clients name by a number: a program, the weights of an adapter or a
-// surface. Resources enter beside the ABI, as they do in a kernel: it finds a program's
-// image and a surface's pages by other ways than the selector's arguments.
+// resource is what clients name by a number: a program, the weights of an adapter or a surface. Resources bypass the
+// ABI, as in a kernel: no argument of a selector carries a program's image or a surface's pages.
 type resource struct {
 	number  uint64
 	users   int           // attachments, and clients that have it mapped
@@ -65,10 +64,9 @@ func (d *Driver) add(r *resource) (uint64, error) {
 	return r.number, nil
 }
 
-// Remove forgets what was added. The error matches ane.ErrInUse while a client has it
-// created or mapped, or has an instance of it, and ane.ErrName for an unknown number. A
-// driver that is closed has forgotten everything, so that a session whose run came back
-// late may remove what it added after that.
+// Remove forgets what was added. The error matches ane.ErrInUse while a client has created or mapped it, or has an
+// instance of it, and ane.ErrName for an unknown number. A closed driver returns nil, since a session whose run returns
+// late may still remove what it added.
 func (d *Driver) Remove(number uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

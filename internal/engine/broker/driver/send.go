@@ -55,9 +55,9 @@ func (c *Client) read(b []byte) (o order, err error) {
 	}, nil
 }
 
-// send is selector 2 of both clients. See driverabi.RequestToken and RequestFlags for what
-// it takes. With a port it answers when the request is accepted, or, with RunInline and
-// an idle queue, when it has run; without a port when it has run.
+// send is selector 2 of both clients. See driverabi.RequestToken and RequestFlags for what it takes. With a port it
+// answers when the request is accepted. Without a port, or with RunInline and an idle queue, it answers when the
+// request has run.
 func send(n *connection, a *driverabi.Args) error {
 	c := n.client
 	o, err := c.read(a.StructIn)
@@ -190,8 +190,8 @@ func (c *Client) full(own *attachment) string {
 	return ""
 }
 
-// laps reports whether sequence is so far ahead that a request in flight would seem to
-// come after it, by which two in flight could have one number. The caller holds the lock.
+// laps reports whether sequence is so far ahead that a request in flight would seem to come after it. Two requests in
+// flight could then have one number. The caller holds the lock.
 func (c *Client) laps(sequence uint32) bool {
 	back := uint32(0)
 	for _, r := range c.requests.All() {

@@ -12,8 +12,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// DefaultLinger is how long a shared broker outlives its last client: long enough
-// for a command that is run again and again to find it warm.
+// DefaultLinger is how long a shared broker outlives its last client. A command that runs repeatedly finds it warm.
 const DefaultLinger = 5 * time.Second
 
 // Config says how a broker works. The zero value is a broker over the software
@@ -22,8 +21,8 @@ type Config struct {
 	// Engine makes the engine that the broker drives; nil is the software engine. The
 	// broker closes it.
 	Engine func() ane.Engine
-	// Workers bounds the goroutines of the software engine that share one operation, and with them the compiles that
-	// run at a time; 0 means GOMAXPROCS. See Processors.
+	// Workers bounds the goroutines of the software engine that share one operation, and the compiles that run at a
+	// time; 0 means GOMAXPROCS. See Processors.
 	Workers int
 	// CacheDir is the folder of the compile cache, made with mode 0700 when it is
 	// missing; empty means no cache on disk.

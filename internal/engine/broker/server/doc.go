@@ -20,10 +20,10 @@
 // # Adapters
 //
 // An instance is a loaded program with other weights, of which only the files that differ are sent. An engine whose
-// programs are a driver.Instancer (the software engine's are) links it to the base without compiling. It reads the
-// weights, computes again what was folded from them, and shares everything else. A weight that decides about the
-// program itself, such as an axis, has to stay as the base has it. Other engines have no instances. An instance has its
-// turn with compiles, since reading large weights takes as long.
+// programs are a driver.Instancer (the software engine's are) links the instance to the base without compiling. It
+// reads the weights, computes again what was folded from them, and shares everything else. A weight that decides about
+// the program itself, such as an axis, has to stay as the base has it. Other engines have no instances. An instance has
+// its turn with compiles, since reading large weights takes as long.
 //
 // docs/BROKER.md says what the broker does not protect against.
 // Memory between processes is a Linux matter (sealed memfds, descriptors over

@@ -64,8 +64,7 @@ const (
 	// MaxClients of one broker. Each costs a descriptor, two goroutines and its
 	// tables.
 	MaxClients = 64
-	// MaxTroubles is how many frames in a row a client may send that are refused
-	// before it is cut off as one that does nothing else.
+	// MaxTroubles is how many refused frames in a row a client may send before the broker closes its connection.
 	MaxTroubles = 1000
 )
 

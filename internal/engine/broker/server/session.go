@@ -105,8 +105,8 @@ func (c *session) serve() {
 	}
 }
 
-// receive receives a frame. One whose descriptors are not here, too many for a frame or for this process, has its
-// header all the same: the client has to hear of it.
+// receive receives a frame. A frame whose descriptors did not arrive (too many for a frame or for this process) still
+// has its header, so that the client gets an error.
 func receive(conn *wire.Conn, buf []byte) (f wire.Frame, fds wire.Descriptors, err error) {
 	f, fds, err = conn.Receive(buf)
 	if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {

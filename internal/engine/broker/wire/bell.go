@@ -10,12 +10,10 @@ import (
 // requests with short answers, beside the socket. A frame takes two copies of its bytes and one wake-up, where the
 // socket takes the system's buffers too.
 //
-// Send puts a frame into the box of the other end and wakes it; the next one only follows
-// when the answer to the last has come, or it replaces that. Until the other end has taken a
-// frame it can be taken back. Frames in a Bell carry no descriptors, and their IDs have
-// BellID set, so that the answer goes the same way. Nothing that the other end writes there is
-// trusted: a frame is copied out before it is parsed. The end of the other process
-// shows on the socket alone.
+// Send puts a frame into the box of the other end and wakes it; the next one follows the answer to the last, or
+// replaces the last. Until the other end has taken a frame it can be taken back. Frames in a Bell carry no descriptors,
+// and their IDs have BellID set, so that the answer goes the same way. Nothing that the other end writes there is
+// trusted: a frame is copied out before it is parsed. The end of the other process shows on the socket alone.
 //
 // Send may be called from several goroutines, Receive from one at a time. Close may be
 // called at any time.

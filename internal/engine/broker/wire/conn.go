@@ -47,9 +47,8 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 	return nil
 }
 
-// Receive waits for a frame. buf is where it is put, MaxFrame bytes take every frame; the
-// Payload is part of buf, or memory of its own when it came in a memfd. The descriptors are
-// the caller's.
+// Receive waits for a frame. The frame is put in buf; MaxFrame bytes hold every frame. The Payload is part of buf, or
+// memory of its own if it came in a memfd. The descriptors are the caller's.
 //
 // Errors: ErrClosed when the peer has gone or the Conn was closed: no other call will succeed. ErrTimeout after
 // SetPatience. The others are about one packet: ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,

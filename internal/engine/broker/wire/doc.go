@@ -9,8 +9,8 @@
 // The table of kinds names a struct for each request and each answer. The struct gives the order and the types of the
 // payload's fields, and by the tag "max" their limits. Append, Parse and Check walk it. The encoding is canonical: what
 // Parse accepts is exactly what Append writes. A tag leads each field: its place in the struct and its type. So a field
-// left out, doubled or out of order is an error and never another field's value. Append writes whatever it is given;
-// Parse at the other side refuses what is beyond the limits, and Check tells before sending.
+// left out, doubled or out of order is an error and never another field's value. Append checks no limits. Parse at the
+// other side refuses what exceeds them, and Check reports that before sending.
 //
 // # Descriptors
 //

@@ -11,9 +11,8 @@ type Compile struct {
 	Function string   `max:"name"`  // procedure to run; empty means the default
 	TextSize uint64   `max:"bytes"` // bytes of MIL at the start of descriptor 0
 	Weights  []Weight `max:"weights"`
-	// Key of an earlier Compiled asks for that program out of the broker's cache. With
-	// it come neither descriptors nor text nor weights; the answer is a Fault that
-	// matches ane.ErrName when the cache has lost it.
+	// Key of an earlier Compiled asks for that program out of the broker's cache. The client sends no descriptors, text
+	// or weights with it. If the cache has lost the program, the answer is a Fault that matches ane.ErrName.
 	Key string `max:"name"`
 }
 

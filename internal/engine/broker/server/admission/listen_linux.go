@@ -30,8 +30,8 @@ type Listener struct {
 	closed error
 }
 
-// longestName is how long the name of a socket may be without its folder, which at puts
-// before it: sun_path of sockaddr_un has 108 bytes.
+// longestName bounds the name of a socket, without the folder that at puts before it: sun_path of sockaddr_un has 108
+// bytes.
 const longestName = 80
 
 // otherPlace is what to do about a path that no socket can be made at.
@@ -95,8 +95,8 @@ func privateDir(path string) (*os.File, error) {
 	return nil, err
 }
 
-// at is a path of the socket that does not depend on what its own path
-// leads to by now, and is short whatever the folder is called.
+// at is a short path of the socket. It leads to the folder that was opened, even if the socket's own path leads
+// elsewhere by now.
 func (l *Listener) at() string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", l.dir.Fd(), filepath.Base(l.path))
 }

@@ -34,8 +34,8 @@ func ProcessOf(conn *wire.Conn) (p Process) {
 	return p
 }
 
-// Executables knows clients by what they execute, and remembers the SHA-256 of executables, which are many megabytes
-// and connect again and again.
+// Executables identifies clients by their executables. It remembers the SHA-256 of each, since an executable has many
+// megabytes and connects repeatedly.
 type Executables struct {
 	mu   sync.Mutex
 	sums map[fileKey][sha256.Size]byte

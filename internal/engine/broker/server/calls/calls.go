@@ -150,7 +150,7 @@ func (c *call) holds(r *resources.Request) {
 	}
 }
 
-// land gives a call back, whatever became of it.
+// land gives a call back, also after an error.
 func (t *Calls) land(c *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,9 +15,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
-// chain is one submission of several requests, which run one after another. Its goroutine
-// names the outputs of each before it gives the inputs (selectors 3 and 4 of the direct
-// path), so that the client takes no part in between.
+// chain is one submission of several requests, which run one after another. Its goroutine names the outputs of each
+// before it gives the inputs (selectors 3 and 4 of the direct path). The client sends nothing in between.
 type chain struct {
 	steps    []wire.Step
 	requests []*resources.Request // of the steps

@@ -10,7 +10,7 @@ import (
 )
 
 // inlineTime is the longest run that the goroutine which reads the client's frames may run itself, if the engine is
-// idle. A few changes of goroutine take as long, so a Cancel is hardly delayed.
+// idle. It is no more than the cost of a few changes of goroutine, so a Cancel is hardly delayed.
 const inlineTime = 200 * time.Microsecond
 
 // Evaluate sends a request to the driver. It is answered once, unless an
@@ -73,9 +73,8 @@ func prioritize(request []byte, p *resources.Program, qos uint32) {
 	driverabi.RequestPriority.Put(request, driverabi.Priority(qos))
 }
 
-// Woken is what the driver calls with the end of an evaluation, which may be long after
-// the connection's own if the engine was stuck. It never blocks: done has room for every
-// call.
+// Woken takes the end of an evaluation from the driver. If the engine was stuck, that may be long after the end of the
+// connection. Woken never blocks: done has room for every call.
 func (t *Calls) Woken(end driver.Completion) {
 	c := t.list.At(int(end.Port) - 1) // written before the driver knew the port
 	c.end = end
@@ -108,9 +107,8 @@ func (t *Calls) finish(c *call) {
 	t.answer(c, resources.Explain("evaluate", c.end.Err))
 }
 
-// timed notes how long a run to its end took: how soon one was stopped says nothing.
-// Quick to fall and slow to rise: the time contains what the run waited for, and a busy
-// machine must not keep short programs from being run at once.
+// timed notes how long a run to its end took: how soon one was stopped says nothing. The average falls fast and rises
+// slowly: the time includes waits, and a busy machine must not keep short programs from running inline.
 func timed(p *resources.Program, took int64) {
 	if was := p.Brief.Load(); was != 0 && took > was {
 		took = was + (took-was)/8

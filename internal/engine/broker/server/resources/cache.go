@@ -24,10 +24,10 @@ import (
 // It is a real folder of this user, and no other user can write it. The broker computes the key of what it reads, and
 // rejects a file with another name.
 //
-// Several brokers may use one folder: files appear whole, never change, and a
-// broker that finds one gone or damaged compiles as if it had never been. Losing a file is
-// never an error, and neither is a disk that takes none. A broker counts what it writes, and reads
-// the folder when that may exceed the bound: several brokers together may keep as many times the bound.
+// Several brokers may use one folder: files appear whole, never change, and a broker that finds one gone or damaged
+// compiles as if it had never been. Losing a file is never an error, and neither is a disk that takes none. A broker
+// counts the bytes that it writes, and reads the folder when they may exceed the bound. So n brokers together may keep
+// n times the bound.
 type Cache struct {
 	dir    string // empty: nothing is kept
 	bound  int64  // bytes on disk

@@ -113,8 +113,8 @@ func (r *Residents) forget(which func(ResidentKey, *Resident) bool) {
 	maps.DeleteFunc(r.open, which)
 }
 
-// Purge makes programs of an identity, or that of one key, or those of all identities when identity is empty, not found
-// any more. Clients that run them go on until they release them.
+// Purge hides the programs of an identity, or that of one key, from later compiles. An empty identity means all
+// identities. Clients that run them go on until they release them.
 func (r *Residents) Purge(identity string, k *Key) {
 	r.forget(func(at ResidentKey, p *Resident) bool {
 		return (identity == "" || at.Identity == identity) && (k == nil || at.Key == *k) && p.settled()
@@ -131,8 +131,8 @@ func (p *Resident) settled() bool {
 	}
 }
 
-// Made tells what became of a compile: the program, and what each client is charged for that has it besides what the
-// engine takes. The program lies in src, and in the files of up if that holds them.
+// Made sets the result of a compile: the program, and the charge of each client that has it, besides what the engine
+// takes. The program lies in src, and in the files of up if that holds them.
 func (p *Resident) Made(exec Executable, src *Source, up *Upload) {
 	p.Exec, p.weights = exec, src.names()
 	held, _, _ := exec.Footprint()

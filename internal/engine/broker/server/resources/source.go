@@ -150,7 +150,7 @@ func giveWay(ctx context.Context) {
 	}
 }
 
-// errEntry is an entry of a cache that is not what was written, for whatever reason.
+// errEntry is an entry of a cache that differs from what was written.
 var errEntry = errors.New("damaged entry")
 
 // parseSource reads what write wrote. The source lies in b.
