@@ -21,8 +21,8 @@ import (
 	"github.com/anekit/anekit/models/decoder"
 )
 
-// completions registers what the shell completes: engines, filters, faults, checks, files, and the functions and
-// tensors of the program on the command line.
+// completions registers what the shell completes: engines, filters, faults, checks, files, and functions and tensors of
+// the program on the line.
 func completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	fixed := func(all ...string) cobra.CompletionFunc { return cobra.FixedCompletions(all, none) }

@@ -16,9 +16,9 @@ import (
 // start another one.
 const handedOver = "ANE_ROUNDTRIP_HANDED_OVER"
 
-// handOver replaces this process by the command that `make bridge` puts beside the bridge library,
-// if the arguments choose an engine that needs that library: a static binary cannot load it. If
-// there is no such command it returns, and opening the engine fails with the reason.
+// handOver replaces this process if the arguments choose an engine that needs the bridge library, which a static binary
+// cannot load. It runs the command that `make bridge` puts beside that library. Without one it returns, and opening the
+// engine fails with the reason.
 func handOver(args []string) {
 	line := strings.ReplaceAll(strings.Join(args, " "), "=", " ") + " "
 	if !strings.Contains(line, " --engine "+engine.StandIn+" ") || os.Getenv(handedOver) != "" {

@@ -1,13 +1,11 @@
 // Command ane-roundtrip shows that tensors reach the Neural Engine and come
 // back without a copy.
 //
-// Without arguments it runs the diagnostic, check: it opens memory, runs a set of small
-// programs on the engine of this machine and prints the measured values. Run
-// ane-roundtrip --help for the other commands.
+// Without arguments it runs the diagnostic, check. This opens memory, runs a set of small programs on the engine of
+// this machine and prints the measured values. Run ane-roundtrip --help for the other commands.
 //
-// Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
-// 2 wrong usage or bad input, 3 the requested engine is not available, 4 a
-// broker cut calls, 130 interrupted.
+// Exit status: 0 all checks passed, 1 a check failed or the run did not finish, 2 wrong usage or bad input. Status 3
+// means that the requested engine is not available, 4 that a broker cut calls, 130 an interrupt.
 package main
 
 import (

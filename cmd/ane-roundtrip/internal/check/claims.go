@@ -64,9 +64,9 @@ func claimOf(engines []EngineResult) Claim {
 }
 
 // copiesNothing judges noCopy on one engine. Any failed check of copies or shared memory refutes it, also if the engine
-// fails it by wrong values for another reason. It is shown if the engine shows all memory that it reaches and none of it
-// is a copy, or if memory does not grow by the size of a tensor and late writes reach the engine. On Apple's engine only
-// the latter counts: what it shows of its memory is not all.
+// fails it by wrong values for another reason. It is shown if the engine shows all memory that it reaches and none of
+// it is a copy. It is also shown if memory does not grow by the size of a tensor and late writes reach the engine.
+// Apple's engine has only this second way: what it shows of its memory is not all.
 func (t EngineResult) copiesNothing() (status string, by []string) {
 	passed := map[string]bool{}
 	for _, c := range t.Checks {

@@ -34,8 +34,8 @@ func withReplay(name string, all []models.Model) ([]models.Model, []trial.Check)
 	return all, []trial.Check{c}
 }
 
-// replay returns a model that has the tensors of the program in the dump that the stand-in replays,
-// so that the engine has to place them as the dump describes. If there is no such model, status is that of the check.
+// replay returns a model with the tensors of the program in the dump that the stand-in replays. So the engine has to
+// place them as the dump describes. If there is no such model, status is that of the check.
 func replay(dump *standin.Dump) (m models.Model, status string, err error) {
 	file := dump.File
 	v, err := plist.ReadFile(file)

@@ -175,9 +175,8 @@ func (a *App) explain(ctx context.Context, err error) {
 	}
 }
 
-// ErrorText is the text of an error on one line. Joined errors follow each other after semicolons, those of one text
-// once; other line breaks, such as those in names of files, are escaped as all control characters are. Without an error
-// it is empty.
+// ErrorText is the text of an error on one line, empty without an error. Semicolons separate joined errors, each text
+// once. Other line breaks, such as those in names of files, are escaped as all control characters are.
 func ErrorText(err error) string { return strings.Join(linesOf(err), "; ") }
 
 // linesOf returns the texts of joined errors, each once; for another error its text.

@@ -107,9 +107,9 @@ func (a *App) TakeOutput(what string) (io.Writer, error) {
 	return a.data, nil
 }
 
-// TakeAnswer returns the writer for the answer of a command on standard output, which has nothing else then: the report
-// goes to standard error, or nowhere if the command is quiet. With --json the object has the answer, and the writer
-// discards it.
+// TakeAnswer returns the writer for the answer of a command, which then has standard output for itself. The report goes
+// to standard error, or nowhere if the command is quiet. With --json the object has the answer, and the writer discards
+// it.
 func (a *App) TakeAnswer(quiet bool) io.Writer {
 	if a.JSON {
 		return io.Discard
@@ -121,8 +121,8 @@ func (a *App) TakeAnswer(quiet bool) io.Writer {
 	return out
 }
 
-// CheckOutput rejects standard output for the data of what if it is closed, since the runtime would discard the data,
-// or if it is a file that the command reads. A connection may be both.
+// CheckOutput rejects standard output for the data of what if it is closed, since the runtime would discard the data.
+// It also rejects a file that the command reads; a connection may be both.
 func (a *App) CheckOutput(what string) error {
 	if f := a.standardOutput(); f != nil && closed(f) {
 		return Badf("%s: standard output is closed; send it to a file or a pipe", what)

@@ -35,7 +35,7 @@ func (a Axis) text(v float64) string {
 	return n + " " + unit
 }
 
-// farthest is the largest value that has a place on an axis, and its inverse the smallest on a logarithmic one: sums
+// farthest is the largest value that has a place on an axis, and its inverse the smallest on a logarithmic one. Sums
 // and quotients of such values are finite.
 const farthest = 1e60
 

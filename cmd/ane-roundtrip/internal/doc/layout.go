@@ -106,8 +106,8 @@ func (t *Table) fitted(width int) []*Table {
 	return all
 }
 
-// fits reports whether no row needs to become a list: the table has at most width columns, or its last column has words
-// that can be folded beside the others or below them.
+// fits reports whether no row needs to become a list. The table then has at most width columns, or its last column has
+// words that can be folded beside the others or below them.
 func (t *Table) fits(width int) bool {
 	_, others, all := t.measure()
 	return all <= width || t.wordy(len(t.Columns)-1) && others-gap <= width
@@ -134,8 +134,8 @@ func (t *Table) merge(last int) {
 	}
 }
 
-// hoisted returns the table without the columns that have a name and one value for all of several rows; above has their
-// names and values, unless there is none. The first column stays.
+// hoisted returns the table without the columns that have a name and one value for all of several rows. above gets
+// their names and values. The first column stays.
 func (t *Table) hoisted() *Table {
 	above := slices.Clone(t.above)
 	hoisted := t.choose(func(i int, c column) bool {

@@ -80,8 +80,8 @@ func (c *checks) own(t *trial.T, size int) Memory {
 	return m
 }
 
-// apart counts the pages of the Block that the driver does not map: none at the Block's own address, and at another one
-// those in which a change is not seen on both sides.
+// apart counts the pages of the Block that the driver does not map. At the Block's own address it maps all. At another
+// one it does not map those in which a change is not seen on both sides.
 func (p place) apart() (pages int) {
 	if p.memory.Address() == p.Address() {
 		return 0
@@ -143,9 +143,9 @@ func (c *checks) see(t *trial.T) {
 			"the CPU has to see what the GPU wrote, through another mapping too"))
 }
 
-// grow measures the memory of this process while a kernel reads and writes a Block in place, and the same on the copying
-// path. Memory of the copying path stays open until the last measurement: the driver's allocator may keep the pages of
-// closed memory for the next, which then shows no growth.
+// grow measures the memory of this process while a kernel reads and writes a Block in place, and the same on the
+// copying path. Memory of the copying path stays open until the last measurement. The driver's allocator may keep the
+// pages of closed memory for the next, which then shows no growth.
 func (c *checks) grow(t *trial.T) {
 	const least, maxKept = 16_000_000, 8 // 16 MB; attempts of the copying path, whose memory adds up
 	limit := trial.InPlace()

@@ -50,8 +50,8 @@ type Memory interface {
 	Close() error
 }
 
-// Work is a kernel on a Memory: with a Side the product C = A x B of matrices of Side x Side float32, which follow each
-// other, or else Factor*x + Add in place on Length bytes of fp16 from Offset on.
+// Work is a kernel on a Memory. With a Side it is the product C = A x B of adjacent matrices of Side x Side float32.
+// Otherwise it is Factor*x + Add in place on Length bytes of fp16 from Offset on.
 type Work struct {
 	Memory         Memory
 	Side           int

@@ -31,8 +31,8 @@ func known(pairs ...any) plist.Dict {
 }
 
 // dump returns this machine in the form of testdata/dumps: the answers of the framework of the engine called name,
-// which the stand-in replays, with the checks of a round trip, if there was one, and their verdict. unavailable is the
-// reason why the engine was not opened, or nil.
+// which the stand-in replays. It adds the checks of a round trip, if there was one, and their verdict. unavailable is
+// the reason why the engine was not opened, or nil.
 func dump(name string, o *observe.Observation, unavailable error, trip check.EngineResult, verdict string) (
 	any, error) {
 	k, r, u, d := o.Known, o.Report, o.Usage(), objcbridge.Device{}

@@ -140,8 +140,8 @@ func frameworks() []framework {
 	return found
 }
 
-// twoEngines warns of what the dump m3ultra-power-transition records of an M3 Ultra: build 25F84 of macOS 26.5.2 and
-// earlier ones admit a request while the engine powers up or down, and macOS 27 refuses it.
+// twoEngines warns of what the dump m3ultra-power-transition records of an M3 Ultra. Build 25F84 of macOS 26.5.2 and
+// earlier ones admit a request while the engine powers up or down; macOS 27 refuses it.
 const twoEngines = "this machine has two Neural Engines, and its macOS is older than 27: an evaluation or a load " +
 	"while an engine powers up or down may panic the machine, as on an M3 Ultra up to macOS 26.5.2; macOS 27 refuses " +
 	"such a run, and anekit tries it again"

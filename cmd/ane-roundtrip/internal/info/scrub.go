@@ -15,8 +15,8 @@ import (
 // ends are the characters that end a path, for a character class.
 const ends = "\\t\\r\\n\"'()\\[\\]{}<>:,;|`“”‘’"
 
-// paths matches the paths within a text: one in quotes, one below a folder of users or volumes, whose folders may
-// contain spaces, and any other one up to the next character of ends.
+// paths matches the paths within a text: in quotes, or below a folder of users or volumes, whose folders may contain
+// spaces. It matches any other path up to the next character of ends.
 var paths = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+" +
 	"|(?:/[^ /" + ends + "]+)*?/(?:Users|home|root|Volumes|opt|srv|mnt|media)/(?:[^/" + ends + "]*/)*[^ " + ends + "]*" +
 	"|(?:~|\\.{1,3})?/[^ " + ends + "]+")

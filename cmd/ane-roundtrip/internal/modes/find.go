@@ -267,8 +267,8 @@ func ulps(d mil.DType, a, b []byte) uint64 {
 	return uint64(max(x-y, y-x))
 }
 
-// explain evaluates the operator alone, with rules exchanged one by one, and returns those that give the element at an
-// index its values in both modes; none if with equal operands it does not differ.
+// explain evaluates the operator alone, with rules exchanged one by one. It returns the rules that give the element at
+// an index its values in both modes, none if it does not differ with equal operands.
 func (c *Comparison) explain(t *step.T, r output, at int) numerics.Rules {
 	f, in := c.alone(t, r)
 	under := func(rules numerics.Rules) float64 {

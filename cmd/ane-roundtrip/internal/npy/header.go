@@ -174,8 +174,8 @@ func (a *Array) setOrder(value string) *Error {
 	return nil
 }
 
-// appendHeader returns the header that NumPy writes: the dictionary, room to grow, padding to a multiple of 64 (64 more
-// if it is a multiple already) and a line feed.
+// appendHeader returns the header that NumPy writes: the dictionary, room to grow, padding and a line feed. It pads to
+// a multiple of 64, by 64 if it is a multiple already.
 func appendHeader(a *Array) []byte {
 	shape, room := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ", "), "[]"), 0
 	if len(a.Shape) > 0 {

@@ -2,11 +2,11 @@
 //
 // It reads format versions 1.0, 2.0 and 3.0 with floats, booleans and integers except uint64, and converts big-endian
 // numbers and Fortran order. It rejects anything else (complex, text, structured and Python object types, bytes after
-// the data) with an [*Error] that names the file, the byte and the remedy.
+// the data). The [*Error] names the file, the byte and the remedy.
 //
-// An [Archive] is a zip file of arrays, stored or deflated. The package does not allocate what a file merely declares:
-// it reads at most 4 MiB of the list of entries, and of an entry the size in its header, after the caller's [Accept]
-// accepted it.
+// An [Archive] is a zip file of arrays, stored or deflated. The package does not allocate what a file merely declares.
+// It reads at most 4 MiB of the list of entries. Of an entry it reads the size in its header, after the caller's
+// [Accept] accepted it.
 //
 // Format: "NEP 1, A Simple File Format for NumPy Arrays", and NumPy's manual, numpy.lib.format.
 package npy

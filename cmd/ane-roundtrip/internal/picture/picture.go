@@ -50,9 +50,9 @@ func (p *Picture) Keep(y int) { p.keptRow, p.kept = y, append(p.kept[:0:0], p.ro
 // chunkSize is the number of samples that are converted at a time, on the stack.
 const chunkSize = 256
 
-// FillRow writes a row of a channel with its edges repeated: sample s as s/256, times the opacity of the pixel, to
-// dst[1:Width+1], the first one also to dst[0], the last one also to dst[Width+1]. Opacity becomes 0 to 1. A row above
-// the picture (-1) is the first row, a row below it (Height) the last row.
+// FillRow writes a row of a channel to dst[1:Width+1], and repeats its edges in dst[0] and dst[Width+1]. A sample s
+// becomes s/256, times the opacity of the pixel. Opacity becomes 0 to 1. A row above the picture (-1) is the first row,
+// a row below it (Height) the last row.
 //
 // Preconditions: channel is below Channels, or Channels of a translucent picture; len(dst) >= Width+2.
 func (p *Picture) FillRow(dst []fp16.Bits, channel, y int) {

@@ -1,5 +1,5 @@
-// Package probe repeats the two experiments on which the design of unimem rests, on this machine: what surfaces cost,
-// and what a mapping for a virtual machine changes. Each figure stands beside the published one.
+// Package probe repeats on this machine the two experiments on which the design of unimem rests. They show what
+// surfaces cost, and what a mapping for a virtual machine changes. Each figure stands beside the published one.
 package probe
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// acceptFor accepts the arrays that elements can convert to a tensor: of the type of the tensor, or
-// of another floating-point type for a floating-point tensor; of a shape that sameElements accepts.
+// acceptFor accepts the arrays that elements can convert to a tensor. They have the tensor's type, or another
+// floating-point type if the tensor's is one. They have a shape that sameElements accepts.
 func acceptFor(side string, l ane.Layout) npy.Accept {
 	return func(from mil.DType, shape []int) *npy.Error {
 		if e := sameElements(side, l, shape); e != nil {

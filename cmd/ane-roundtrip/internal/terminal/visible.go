@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Inert returns a text with what could control a terminal escaped as in Go: control characters other than line feeds
-// and tabs, and bytes that are no UTF-8.
+// Inert escapes, as in Go, what could control a terminal: control characters other than line feeds and tabs, and bytes
+// that are no UTF-8.
 func Inert(s string) string {
 	return escaped(s, func(r rune, n int) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError && n == 1

@@ -76,12 +76,12 @@ func Repeated(times int, low, high int64, measure func() int64) (grown int64) {
 	return grown
 }
 
-// growthHere binds and evaluates fresh tensors in several rounds, all pages of which exist before. A copy of an input or
-// an output, wherever the engine keeps it, needs half of a round's memory again in each round, or in the first one if
-// the engine uses it again; what else the process allocates does not show in each. So the least growth after a
-// round counts. Then a control copies on purpose, once into a surface and once into the heap: a meter that does not
-// show both has measured nothing. Nor is anything shown by an engine whose memory grew when it loaded the program, which
-// may be where copies go, or grew in each round by less than a tensor, which may be a buffer that tensors pass through.
+// growthHere binds and evaluates fresh tensors in several rounds, all pages of which exist before. A copy of an input
+// or an output needs half of a round's memory again in each round, or in the first one if the engine uses it again.
+// What else the process allocates does not show in each. So the least growth after a round counts. Then a control
+// copies on purpose, once into a surface and once into the heap: a meter that does not show both has measured nothing.
+// Nor is anything shown if memory grew when the engine loaded the program, where copies may go. The same holds if it
+// grew in each round by less than a tensor: tensors may pass through such a buffer.
 func (e *evidence) growthHere(t *T) {
 	const name, times, controls = GrowthCheck, 3, 3
 	unshown := func(format string, args ...any) { t.Add(Skipped(name, format, args...)) }
@@ -190,9 +190,9 @@ func (e *evidence) growthRemote(t *T) {
 		"memory of both processes changed by %s while %s of tensors were bound and evaluated", mebi(grown), mebi(size)))
 }
 
-// unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
-// memory of this one, and what the engine's has mapped beside that memory and files on disk. So it counts copies that the
-// engine makes, whether it maps them once or twice. r stays bound.
+// unshared returns the bytes of memory that a copy of tensors would increase. It counts all memory of this process, and
+// what the engine's has mapped beside that memory and files on disk. So it counts copies that the engine makes, whether
+// it maps them once or twice. r stays bound.
 func (r *Rig) unshared() (sum int64, err error) {
 	type file struct{ device, inode uint64 }
 	own := map[file]bool{{}: false} // memory without a file is each process's own

@@ -59,8 +59,8 @@ type GuestReport struct {
 // check is the name of a check.
 func (rep *GuestReport) check(what string) string { return "wasm/" + rep.Path + "/" + what }
 
-// Guest runs the chain of WebAssembly on an engine: a guest fills two matrices, the engine multiplies them, and the
-// guest reads the product through the pointer that it bound; then the same with copies, to compare.
+// Guest runs the chain of WebAssembly on an engine. A guest fills two matrices, the engine multiplies them, and the
+// guest reads the product through the pointer that it bound. Then it does the same with copies, to compare.
 func Guest(ctx context.Context, d *ane.Device, iterations int) (GuestReport, []Check, error) {
 	rep := GuestReport{Engine: d.Receipt().Engine, Path: "surface", Elements: guestSide * guestSide}
 	if d.Info().Offsets {

@@ -37,8 +37,8 @@ type Figures struct {
 // ModelChecks names the checks that Model makes of a model.
 func ModelChecks(model string) []string { return []string{model + "/values", model + "/copies"} }
 
-// Model runs one model: it checks the values of several inputs, times iterations evaluations, and checks
-// the values of other inputs, written after the timed evaluations.
+// Model runs one model. It checks the values of several inputs, times iterations evaluations, and checks the values of
+// other inputs, written after them.
 func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (Report, error) {
 	rep := Report{Name: m.Name}
 	checks, err := Step{Run: func(t *T) { rep.measure(t, d, m, iterations) }}.Make(ctx)

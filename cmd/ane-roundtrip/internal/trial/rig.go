@@ -177,9 +177,9 @@ func differences(a, b []byte) (n int) {
 	return n
 }
 
-// Unshared counts the bytes of the bound tensors that the engine does not reach in place: for every
-// page of every tensor it changes a byte through one view and reads it through the other, both ways.
-// shown is false if the engine does not expose its view. No evaluation may be in flight.
+// Unshared counts the bytes of the bound tensors that the engine does not reach in place. For every page of every
+// tensor it changes a byte through one view and reads it through the other, both ways. shown is false if the engine
+// does not expose its view. No evaluation may be in flight.
 func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 	shown = true
 	for i, t := range r.tensors {

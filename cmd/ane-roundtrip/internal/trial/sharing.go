@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// sharing checks on the identity program that the CPU and the engine share memory, that late writes reach the engine,
-// and that two evaluations give the same bits.
+// sharing checks on the identity program that the CPU and the engine share memory, and that late writes reach the
+// engine. It also checks that two evaluations give the same bits.
 func (e *evidence) sharing(t *T) {
 	r := t.rig(e.device, identity())
 	x, y := r.In["x"], r.Out["y"]
