@@ -230,7 +230,7 @@ func (u *Upload) Hold() (release func(), err error) {
 	return func() { _ = files.release() }, nil // closing fails for no file that was mapped
 }
 
-// Constant implements ane.Constants. It leaves these to ReadFile, whose reader says what is wrong: files with warnings,
+// Constant implements ane.Constants. It leaves to ReadFile, whose reader says what is wrong, files with warnings,
 // unaligned elements, and types below 2 bits, which the engine expands.
 func (u *Upload) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 	if i, ok := u.find(path); ok && t.DType.Bits() >= 2 {
