@@ -73,7 +73,7 @@ func tools(t *testing.T) {
 func (v variant) arguments(t *testing.T, dir, source, file string) []string {
 	args := []string{"-std=gnu11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
 		"-pthread",
-		"-I../standin", "-I" + drivers, "-I../src"}
+		"-I../../standin", "-I" + drivers, "-I../../src"}
 	libraries := []string{"-L" + dir, "-Wl,-rpath," + dir}
 	if v == address {
 		runtime, _ := bridgetest.Sanitizer()
