@@ -86,16 +86,16 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte("Dear reader"), 0o600))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(filepath.Join(dir, "model.safetensors"), link))
-	freeze := func(file string) (int, string) {
+	freeze := func(file, tokens string) (int, string) {
 		var out, errw bytes.Buffer
-		code := execute(t.Context(), []string{"actor", "freeze", "--model", dir, "--tokens", "1,2", "--max", "2",
+		code := execute(t.Context(), []string{"actor", "freeze", "--model", dir, "--tokens", "1,2", "--max", tokens,
 			"--snapshot", file}, &out, &errw)
 		return code, errw.String()
 	}
 	for _, file := range []string{filepath.Join(dir, "config.json"), filepath.Join(dir, "model.safetensors"), other,
 		link, dir} {
 		before, _ := os.ReadFile(file)
-		code, said := freeze(file)
+		code, said := freeze(file, "2")
 		require.Equal(t, cli.CodeUsage, code, file)
 		require.Contains(t, said, "is not a snapshot of an actor, so it is not replaced")
 		after, _ := os.ReadFile(file)
@@ -103,14 +103,14 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "actor")
 	for range 2 { // the second one replaces the first
-		code, said := freeze(file)
+		code, said := freeze(file, "2")
 		require.Zero(t, code, said)
 	}
 	before, err := os.ReadFile(file)
 	require.NoError(t, err)
 	link = filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(file, link))
-	code, told := freeze(link)
+	code, told := freeze(link, "3")
 	require.Zero(t, code, told)
 	target, err := os.Readlink(link)
 	require.NoError(t, err, "the link stays")
