@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 118_000, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 117_000, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 28, 1_650      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -32,7 +32,7 @@ var parts = []part{
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_500},
 	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},
 	{"Apple's path and its stand-in", []string{"objcbridge/", "internal/engine/apple/", "internal/engine/standin/",
-		"internal/engine/observe/", "internal/plist/", "internal/attributes/"}, 10_500},
+		"internal/engine/observe/"}, 9_000},
 	{"suites and test tools", []string{"internal/enginetest/", "internal/haltest/", "internal/blocktest/",
 		"internal/bridgetest/", "internal/brokertest/", "internal/leaktest/", "internal/dumptest/", "internal/ringtest/",
 		"internal/fusetest/", "internal/fakeiokit/", "internal/iosurface/surfacetest/", "internal/engine/faulty/",
