@@ -1,12 +1,14 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // files is what SaveFile and RestoreFile need of a file system. Tests put failures and losses of power below it.
@@ -66,18 +68,14 @@ func (system) sweep(path string) error {
 }
 
 func (system) open(path string) (file, int64, error) {
-	info, err := os.Stat(path)
+	f, err := wholefile.Open(path)
+	if errors.Is(err, wholefile.ErrIrregular) {
+		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return nil, 0, fmt.Errorf("not a regular file: %v: %w", info.Mode(), ErrCorrupt)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, closing(f, err)
 	}

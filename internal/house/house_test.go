@@ -44,7 +44,7 @@ var may = []struct {
 	{"ane/fp16", nil},
 	{"ane/chip", []string{"internal/near"}},
 	{"internal/numerics", []string{"ane/chip", "ane/fp16"}},
-	{"ane/kv", []string{"ane", "ane/mil", "internal/errtext", "internal/pages", "unimem"}},
+	{"ane/kv", []string{"ane", "ane/mil", "internal/errtext", "internal/pages", "internal/wholefile", "unimem"}},
 	{"ane/cost", []string{"ane/chip", "ane/mil", "internal/ops"}},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"internal/element", []string{"ane/mil", "ane/fp16"}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Sizes in bytes and constants of the format; see the package comment.
@@ -42,19 +44,16 @@ const maxWarnings = 100
 // Errors: fs.ErrNotExist and others of the system, fs.ErrInvalid for what is no regular file, and ErrFormat,
 // ErrVersion, ErrCount for a header that is none.
 func Open(path string) (*File, error) {
-	info, err := os.Stat(path) // opening a pipe would wait for its writer
-	if err == nil && !info.Mode().IsRegular() {
+	r, err := wholefile.Open(path)
+	if errors.Is(err, wholefile.ErrIrregular) {
 		err = irregular()
 	}
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, systemError(path, err)
-	}
 	var f *File
-	if info, err = r.Stat(); err != nil { // the file may have been replaced
+	info, err := r.Stat()
+	if err != nil {
 		err = systemError(path, err)
 	} else if f, err = NewReader(r, info.Size(), path); err == nil {
 		f.closer = r
