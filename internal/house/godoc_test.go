@@ -15,7 +15,7 @@ const page = 90
 // What go doc prints of a public package is read at once.
 func TestDocOfEachPublicPackageIsShort(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts go doc for each package")
+		t.Skip("starts go doc for each package: run without -short")
 	}
 	packages := map[string]bool{}
 	for _, s := range sources(t) {
