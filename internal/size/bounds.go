@@ -7,8 +7,8 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 117_000, 4_500 // of Go outside tests, of assembly written by hand
-	maxPublic, maxExported     = 28, 1_650      // packages, names
+	maxLines, maxAssembly      = 123_000, 4_500 // of Go outside tests, of assembly written by hand
+	maxPublic, maxExported     = 29, 1_750      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
 
@@ -27,7 +27,7 @@ var parts = []part{
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/element/", "internal/numerics/", "internal/asm/", "internal/engine/emulate/",
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
-		"internal/engine/soft/run/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 30_000},
+		"internal/engine/soft/run/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 34_500},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_500},
 	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},
@@ -40,7 +40,7 @@ var parts = []part{
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
 		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_500},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
-		"internal/weightbench/", "internal/decoderbench/", "internal/engine/soft/kernbench/"}, 18_500},
+		"internal/weightbench/", "internal/decoderbench/", "internal/engine/soft/kernbench/"}, 19_600},
 	{"what several share, examples", []string{"/"}, 0},
 }
 
