@@ -50,8 +50,8 @@ func RequireApple() Option { return func(c *config) { c.apple = true } }
 // option does not run on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
-// Numerics makes the engine compute as a chip does: chip.M1, M4, M5 or M6, whose arithmetic has been measured. Open
-// refuses the others. The zero Chip, the default, is the software engine's own arithmetic: sums in fp32 or wider, each
+// Numerics makes the engine compute as a chip does: chip.M1, M2, M4, M5 or M6, whose arithmetic has been measured.
+// Open refuses M3. The zero Chip, the default, is the software engine's own arithmetic: sums in fp32 or wider, each
 // stored value rounded once to nearest even. Only Soft and Broker imitate chips; a shared broker does so only for this
 // Device. Open refuses a chip for the other engines, whose arithmetic is their own, and Auto skips Apple. Info and
 // receipts name the arithmetic.

@@ -182,7 +182,7 @@ func TestHalves(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	require.Len(t, Modes(), 5)
+	require.Len(t, Modes(), 6)
 	for i, m := range Modes() {
 		require.Equal(t, Names()[i], m.String())
 		parsed, err := Parse(m.String())
@@ -196,7 +196,7 @@ func TestModes(t *testing.T) {
 		require.True(t, strings.HasPrefix(m.Describe(), m.String()+":"))
 	}
 	_, err := Parse("m7")
-	require.EqualError(t, err, `there is no numerics mode "m7"; choose one of reference, m1, m4, m5, m6`)
+	require.EqualError(t, err, `there is no numerics mode "m7"; choose one of reference, m1, m2, m4, m5, m6`)
 	_, err = Mode(9).MarshalText()
 	require.Error(t, err)
 	require.Equal(t, "Mode(9)", Mode(9).String())

@@ -2,7 +2,7 @@
 // a sum, a rounding and a table function, bit for bit where measured.
 //
 // A [Mode] names a chip. [Reference] is no chip: it is IEEE arithmetic with sums in fp32 and one rounding
-// to nearest even. [M1] is the H13 (and its twin, the H14), [M4] the H16g, [M5] the H17, [M6] the H18g.
+// to nearest even. [M1] is the H13, [M2] the H14, [M4] the H16g, [M5] the H17, [M6] the H18g.
 // [Rules] are the single properties in which a chip differs from Reference; a Mode is a set of them, and
 // a caller may take one away to see what it does.
 //
@@ -14,6 +14,8 @@
 //     M4). The probes in testdata are its data;
 //   - AG: sbryngelson/ane-guide (M1);
 //   - AF: sbryngelson/ANEForge (M2 Pro, M5);
+//   - JW: joshuaswarren/omarchy-ane, omarchy-mlx and ane-linux-experiments (M1, M1 Max and M2 Max under Linux). It
+//     publishes shares of exact elements and relative errors, no bits; the tests hold the modes to them;
 //   - reproduced: found by simulation against numbers that one of them publishes;
 //   - inferred: the choice of this package where nothing is published.
 //

@@ -15,6 +15,8 @@ const (
 	limit = 1 << 31 // in units: the first magnitude outside of the range
 	// leastExponents is the least sum of exponents whose product counts (MS table 8-2).
 	leastExponents = -16
+	// foursFrom is 4096 in units, the least magnitude that the M1 rounds inside a group of four.
+	foursFrom = 4096 << 16
 )
 
 // parts returns a half as sign, significand and exponent: its value is significand * 2^(exponent-10). A
@@ -103,13 +105,13 @@ func (r Rules) Accumulate(start int64, p []int64) float64 {
 // past reports whether a sum in units of 2^-16 has left the range.
 func (r Rules) past(sum int64) bool { return r.Has(Range) && (sum >= limit || sum <= -limit) }
 
-// addTwelve adds next to sum as the M1 does inside a group of four. It rounds, half to even, to half a unit in the last
-// place of the larger operand in fp16: to 12 significant bits. It reproduces AG's sums, which rounding half down fits
-// too.
+// addTwelve adds next to sum as the M1 does inside a group of four. If the larger operand is 4096 or more it rounds,
+// half to even, to half a unit in the last place of that in fp16: to 12 significant bits. It reproduces AG's sums,
+// which rounding half down fits too: 1 is kept beside 4090 and below, and lost beside 4096 and above.
 func addTwelve(sum, next int64) int64 {
 	larger := max(sum, -sum, next, -next)
 	sum += next
-	if n := bits.Len64(uint64(larger)) - 12; n > 0 {
+	if n := bits.Len64(uint64(larger)) - 12; larger >= foursFrom {
 		sum = (sum + 1<<(n-1) - 1 + sum>>n&1) >> n << n
 	}
 	return sum

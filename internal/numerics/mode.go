@@ -14,7 +14,8 @@ type Mode uint8
 // The modes.
 const (
 	Reference Mode = iota // sums in fp32 or wider, one rounding to nearest even, no chip
-	M1                    // H13; also H14, the M2
+	M1                    // H13
+	M2                    // H14
 	M4                    // H16g
 	M5                    // H17
 	M6                    // H18g, the best measured one
@@ -27,6 +28,7 @@ var modes = [...]struct {
 }{
 	{"reference", "", 0},
 	{"m1", "H13", common | Fours | BiasLast | SliceTimes16},
+	{"m2", "H14", common | HalfAway | SliceTimes16},
 	{"m4", "H16g", common | HalfAway},
 	{"m5", "H17", common | HalfAway | RoundInHalf},
 	{"m6", "H18g", common | HalfAway},
@@ -53,7 +55,7 @@ func Names() []string {
 	return all
 }
 
-// Parse returns the Mode of a name: reference, m1, m4, m5 or m6.
+// Parse returns the Mode of a name: reference, m1, m2, m4, m5 or m6.
 func Parse(name string) (Mode, error) {
 	if i := slices.Index(Names(), name); i >= 0 {
 		return Mode(i), nil
@@ -117,7 +119,8 @@ func (m Mode) Describe() string {
 	case m == Reference || int(m) >= len(modes):
 		return "reference: sums in fp32 or wider, one rounding to nearest even per stored value"
 	case m == M1:
-		return "m1: emulates the H13: sums in Q15.16 after groups of four at 12 bits, to nearest even, table functions"
+		return "m1: emulates the H13: sums in Q15.16, in groups of four with 12 bits from 4096, to nearest even, " +
+			"table functions"
 	}
 	return m.String() + ": emulates the " + modes[m].chip +
 		": sums in Q15.16 with sticky overflow, halves away from zero, table functions"

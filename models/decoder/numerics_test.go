@@ -14,7 +14,7 @@ import (
 // The arithmetic of a chip, whose functions come from tables and whose sums come in fours, stays within the bound too.
 func TestNumericsOfChips(t *testing.T) {
 	effort.SkipShort(t)
-	for _, mode := range []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6} {
+	for _, mode := range []numerics.Mode{numerics.M1, numerics.M2, numerics.M4, numerics.M5, numerics.M6} {
 		for i, family := range decodertest.Families() {
 			if !effort.Sample(i+int(mode-numerics.M1), 12) {
 				continue

@@ -19,7 +19,7 @@ func chipModes() []numerics.Mode {
 	if !effort.Full() {
 		return []numerics.Mode{numerics.M1, numerics.M6}
 	}
-	return []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
+	return []numerics.Mode{numerics.M1, numerics.M2, numerics.M4, numerics.M5, numerics.M6}
 }
 
 // evaluateHalves runs a program with the inputs, in the order of its parameters, under the options, and

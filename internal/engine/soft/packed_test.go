@@ -322,7 +322,7 @@ func (p *packedCase) vector() bool {
 // every mode: the same bits, but within the bound of package packed for the vectors of the reference mode.
 func TestPackedIsExpanded(t *testing.T) {
 	r := seeded(t)
-	modes := []numerics.Mode{numerics.Reference, numerics.M1, numerics.M4, numerics.M5, numerics.M6}
+	modes := []numerics.Mode{numerics.Reference, numerics.M1, numerics.M2, numerics.M4, numerics.M5, numerics.M6}
 	for k := range effort.Cases(420) {
 		p := newPackedCase(r, packedOps[k%len(packedOps)], k%5 == 4)
 		mode := modes[k/len(packedOps)%len(modes)]

@@ -204,7 +204,7 @@ func TestWeightsOfChips(t *testing.T) {
 }`
 	x := []fp16.Bits{0x3c00, 0x3c00}
 	for m, want := range map[numerics.Mode]fp16.Bits{numerics.Reference: 0x6800, numerics.M1: 0x6800,
-		numerics.M4: 0x6801, numerics.M5: 0x6801, numerics.M6: 0x6801} { // 2049 is between 2048 and 2050
+		numerics.M2: 0x6801, numerics.M4: 0x6801, numerics.M5: 0x6801, numerics.M6: 0x6801} { // 2049 ties
 		requireHalves(t, []fp16.Bits{want, want | 0x8000}, evaluateHalves(t, tie, [][]fp16.Bits{x}, soft.Numerics(m)),
 			m.String())
 	}

@@ -13,9 +13,12 @@ const FixedRows = 4
 const (
 	// Exact adds all products exactly.
 	Exact = iota
-	// Fours rounds inside groups of four: see numerics.Fours.
+	// Fours rounds inside groups of four, from a magnitude of foursFrom on: see numerics.Fours.
 	Fours
 )
+
+// foursFrom is the least magnitude of an operand that Fours rounds: 4096 in units of 2^-16. The assembly has it too.
+const foursFrom = 1 << 28
 
 // Fixed sums products in fixed point: sums (m x n) are those of a (m x k) times b (k x n), each product
 // rounded to an integer, half away from zero. The unit of b is 1, that of a the one that makes a product an

@@ -18,6 +18,8 @@ EIGHT(exponent, 0x7f800000)
 EIGHT(normal, 0x38800000)
 EIGHT(one, 1)
 EIGHT(twelve, 138)
+EIGHT(sixteen, 16)
+EIGHT(fromFours, 0xf0000000)
 
 // PRODUCT leaves the rounded products of one row of A in p and adds their magnitudes to size. at and of are the
 // places of A's element and of its least exponent. Y8 holds the row of B, Y9 its exponents.
@@ -145,8 +147,8 @@ step:
 	STORE(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
 	RET
 
-// TWELVE adds p to g, rounded half to even to 12 significant bits of the larger one. t, q and o are changed,
-// like p.
+// TWELVE adds p to g, rounded half to even to 12 significant bits of the larger one if that is 2^28 or more. t, q and o
+// are changed, like p.
 #define TWELVE(g, p, t, q, o) \
 	VPABSD    g, t; \
 	VPABSD    p, q; \
@@ -156,8 +158,8 @@ step:
 	VCVTDQ2PS t, t; \
 	VPSRLD    $23, t, t; \
 	VPSUBD    twelve<>(SB), t, t; \
-	VPXOR     q, q, q; \
-	VPMAXSD   q, t, t; \
+	VPCMPGTD  sixteen<>(SB), t, q; \
+	VPAND     q, t, t; \
 	VPADDD    p, g, g; \
 	VPSLLVD   t, Y15, q; \
 	VPSUBD    Y15, q, q; \
@@ -258,7 +260,7 @@ step:
 #define TWELVE512(g, p, t, q, o) \
 	VPABSD     g, t; \
 	VPABSD     p, q; \
-	VPORD      q, t, t; \
+	VPTERNLOGD $0xA8, Z31, q, t; \
 	VPLZCNTD   t, t; \
 	VPADDD     p, g, g; \
 	VPADDD     Z20, t, p; \
@@ -326,6 +328,7 @@ TEXT fours512<>(SB), NOSPLIT, $0-67
 	SPREAD(twenty, Z22)
 	VPXORD     Z23, Z23, Z23
 	SPREAD(one, Z30)
+	SPREAD(fromFours, Z31)
 	ENTER512
 	JEQ        zero
 	LOAD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)

@@ -75,7 +75,7 @@ func foursOf(a, b []float32, least []int32, k, n, i, j int) int64 {
 		}
 		larger := max(group, -group, v, -v)
 		exact := new(big.Float).SetInt64(group + v)
-		if shift := big.NewInt(larger).BitLen() - 12; shift > 0 {
+		if shift := big.NewInt(larger).BitLen() - 12; larger >= foursFrom {
 			q, _ := exact.SetMantExp(exact, -shift).Float64()
 			group = int64(math.RoundToEven(q)) << shift
 		} else {
@@ -105,6 +105,9 @@ func TestFixed(t *testing.T) {
 				lo, hi := uint32(0x0000), uint32(0x5000)
 				if round%3 == 0 || deep {
 					lo, hi = 0x1000, 0x4400
+				} else if round%3 == 1 { // products of 1024 to 12544, on both sides of foursFrom
+					lo, hi = 0x5000, 0x5700
+					n, k = 1+n/3, min(k, 4)
 				}
 				a, b, least, want, size := fixedCase(r, m, k, n, lo, hi)
 				sums, sizes := make([]int32, m*n), make([]float32, m*n)

@@ -136,9 +136,11 @@ func walkPortable(
 						continue
 					}
 					// The exponent of the larger one, 41 above: adding it rounds to 12 bits of that, half to even.
-					larger := max(math.Float64bits(group)&^(1<<63), math.Float64bits(v)&^(1<<63))
-					magic := math.Float64frombits(larger&(0x7ff<<52)) * (1.5 * (1 << 41))
-					group = float64(float64(group+v)+magic) - magic
+					larger := max(math.Abs(group), math.Abs(v))
+					if group += v; larger >= foursFrom {
+						magic := math.Float64frombits(math.Float64bits(larger)&(0x7ff<<52)) * (1.5 * (1 << 41))
+						group = float64(group+magic) - magic
+					}
 				}
 				if how == Exact || group < past && group > -past {
 					group += s

@@ -27,6 +27,7 @@ FOUR(walkMagnitude, 0x7fffffffffffffff)
 FOUR(walkPast, 0x41e0000000000000)    // 2^31
 FOUR(walkField, 0x7ff0000000000000)
 FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
+FOUR(walkFours, 0x41b0000000000000)   // 2^28
 
 // ROW loads a row of B into Y8, and its exponents into Y9.
 #define ROW \
@@ -71,13 +72,16 @@ FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
 	count(Y2, Y6, Y10, Y11) \
 	count(Y3, Y7, Y12, Y13)
 
-// JOIN adds p to g, rounded half to even to 12 significant bits of the larger one. p, Y12 and Y13 are changed.
+// JOIN adds p to g, rounded half to even to 12 significant bits of the larger one if that is 2^28 or more. p, Y12 and
+// Y13 are changed.
 #define JOIN(g, p) \
 	VANDPD Y14, g, Y12                  \
 	VANDPD Y14, p, Y13                  \
 	VADDPD p, g, g                      \
 	VMAXPD Y13, Y12, Y12                \
+	VCMPPD $13, walkFours<>(SB), Y12, Y13 \
 	VANDPD walkField<>(SB), Y12, Y12    \
+	VANDPD Y13, Y12, Y12                \
 	VMULPD walkMagic<>(SB), Y12, Y12    \
 	VADDPD Y12, g, g                    \
 	VSUBPD Y12, g, g
@@ -111,7 +115,9 @@ FOUR(walkMagic, 0x4288000000000000)   // 1.5 * 2^41
 	VANDPD Y14, p, Y13               \
 	VADDPD p, g, g                   \
 	VMAXPD Y13, Y12, Y12             \
+	VCMPPD $13, walkFours<>(SB), Y12, Y13 \
 	VANDPD walkField<>(SB), Y12, Y12 \
+	VANDPD Y13, Y12, Y12             \
 	VMULPD walkMagic<>(SB), Y12, Y12 \
 	VADDPD Y12, g, g                 \
 	VSUBPD Y12, g, g
@@ -212,7 +218,8 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 #define JOIN512(g, p) \
 	VRANGEPD     $11, p, g, Z18 \
 	VADDPD       p, g, g        \
-	VPANDQ       Z25, Z18, Z18  \
+	VCMPPD       $13, Z27, Z18, K7 \
+	VPANDQ.Z     Z25, Z18, K7, Z18 \
 	VFMADD231PD  Z26, Z18, g    \
 	VFNMADD231PD Z26, Z18, g
 
@@ -222,6 +229,7 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	VRANGEPD     $11, p, g, Z18     \
 	VCMPPD       $1, Z24, Z19, K6   \
 	VADDPD       p, g, K6, g        \
+	VCMPPD       $13, Z27, Z18, K6, K6 \
 	VPANDQ.Z     Z25, Z18, K6, Z18  \
 	VFMADD231PD  Z26, Z18, g        \
 	VFNMADD231PD Z26, Z18, g
@@ -307,6 +315,7 @@ TEXT walk512<>(SB), NOSPLIT, $0-59
 	VPBROADCASTQ walkPast<>(SB), Z24
 	VPBROADCASTQ walkField<>(SB), Z25
 	VPBROADCASTQ walkMagic<>(SB), Z26
+	VPBROADCASTQ walkFours<>(SB), Z27
 	VPBROADCASTQ walkMagnitude<>(SB), Z28
 	CMPB fours+56(FP), $0
 	JEQ  exact
