@@ -62,23 +62,22 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	if err := d.hold("compile"); err != nil {
 		return nil, err
 	}
-	exec, err := d.compile(ctx, src)
+	exec, shapes, err := d.compile(ctx, src)
 	m, err := d.model("compile", exec, err)
 	if err != nil {
 		return nil, err
 	}
 	m.receipt.residency(src.Residency, exec)
-	m.receipt.Notes = src.remarks(m.receipt.Notes)
+	m.receipt.Notes = append(shapes, src.remarks(m.receipt.Notes)...)
 	return m, nil
 }
 
-// compile checks that src has one program and calls the engine.
-func (d *Device) compile(ctx context.Context, src Source) (Executable, error) {
-	src, err := src.check(d.info.Name)
-	if err != nil {
-		return nil, err
+// compile checks that src has one program and calls the engine. shapes say which ones it took.
+func (d *Device) compile(ctx context.Context, src Source) (exec Executable, shapes []string, err error) {
+	if src, shapes, err = src.check(d.info.Name); err == nil {
+		exec, err = d.engine.Compile(ctx, src)
 	}
-	return d.engine.Compile(ctx, src)
+	return exec, shapes, err
 }
 
 // model makes a Model of the engine's result. The caller has called hold.

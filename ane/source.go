@@ -1,13 +1,16 @@
 package ane
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/shapes"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -18,6 +21,9 @@ type Source struct {
 	Program  Program // a tree, in any dialect of MIL, which must not change while a Model of it is open
 	Function string  // function to run; empty is main, or the first one without main. See Device.Compile.
 	Weights  Weights // files that the program names; nil if Program has them or there are none
+	// Shapes are the shapes of inputs of Function whose types leave axes open: tensor<fp16, [1, ?]>. Other such inputs
+	// take the default of FlexibleShapeInformation, or else that of Program. Receipt.Notes has what they took.
+	Shapes map[string][]int
 	// Residency asks for wired or pageable memory. Apple's engine follows it; the receipt of another one notes that it
 	// does not.
 	Residency Residency
@@ -25,7 +31,7 @@ type Source struct {
 
 // Program is a program as a tree: a *mil.Program, or a *build.Program, which brings its
 // Weights. Where a Program has the method Remarks() []string, Receipt.Notes begins with its
-// result.
+// result. Where it has the method Shapes() map[string][]int, that has the default shapes of inputs.
 type Program interface {
 	// Tree returns the tree, or nil.
 	Tree() *mil.Program
@@ -52,29 +58,76 @@ func (s Source) remarks(notes []string) []string {
 	return all
 }
 
-// Tree returns the program as a tree: Program, or Text parsed. It does not validate the
-// tree; the error for malformed Text is a mil.ErrorList.
+// Tree returns the program as a tree: Program, or Text parsed, with a length for each axis
+// that it leaves open. It does not validate the tree. The error is a mil.ErrorList: malformed
+// Text, or Shapes that the program does not have.
 func (s Source) Tree() (*mil.Program, error) { return s.TreeContext(context.Background()) }
 
 // TreeContext is Tree. It returns the error of ctx once that has ended.
 func (s Source) TreeContext(ctx context.Context) (*mil.Program, error) {
-	if p := s.program(); p != nil {
-		return p, nil
+	p := s.program()
+	if p == nil {
+		var err error
+		if p, err = mil.ParseTreeContext(ctx, s.File, s.Text); err != nil {
+			return p, err
+		}
 	}
-	return mil.ParseTreeContext(ctx, s.File, s.Text)
+	p, _, err := s.fix(p)
+	return p, err
 }
 
-// MIL returns the program as text: Text unchanged, or Program printed. The error for a
-// Program that does not validate is a mil.ErrorList.
+// MIL returns the program of Tree as text: Text unchanged if it leaves no axis open, or the tree printed. The error
+// for one that does not validate is a mil.ErrorList.
 func (s Source) MIL() ([]byte, error) {
 	p := s.program()
 	if p == nil {
+		if s.closed() {
+			return s.Text, nil
+		}
+		var err error
+		if p, err = mil.ParseTree(s.File, s.Text); err != nil {
+			return s.Text, nil // the compiler reports it
+		}
+	}
+	fixed, _, err := s.fix(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case fixed == p && s.Text != nil:
 		return s.Text, nil
 	}
-	if err := mil.Validate(s.File, p); err != nil {
+	if err := mil.Validate(s.File, fixed); err != nil {
 		return nil, err
 	}
-	return mil.Print(p), nil
+	return mil.Print(fixed), nil
+}
+
+// fix gives the open axes of a tree of the Source their lengths.
+func (s Source) fix(p *mil.Program) (*mil.Program, []shapes.Taken, error) {
+	var defaults map[string][]int
+	if d, ok := s.Program.(interface{ Shapes() map[string][]int }); ok {
+		defaults = d.Shapes()
+	}
+	return shapes.Fix(s.File, p, s.Function, s.Shapes, defaults)
+}
+
+// closed reports that Text leaves no axis open. It looks for letters and question marks between the brackets of tensor
+// types, without reading the rest, and may be wrong about a text that has none.
+func (s Source) closed() bool {
+	if len(s.Shapes) > 0 {
+		return false
+	}
+	for rest := s.Text; ; {
+		_, after, found := bytes.Cut(rest, []byte("tensor"))
+		if !found {
+			return true
+		}
+		_, rest, _ = bytes.Cut(after, []byte("["))
+		axes, _, _ := bytes.Cut(rest, []byte("]"))
+		if bytes.ContainsFunc(axes, func(r rune) bool { return r == '?' || r == '_' || unicode.IsLetter(r) }) {
+			return false
+		}
+	}
 }
 
 // program returns the tree of Program, or nil.
@@ -85,11 +138,11 @@ func (s Source) program() *mil.Program {
 	return s.Program.Tree()
 }
 
-// check refuses a Source with no program or two, and takes the weights from a Program that
-// brings them.
-func (s Source) check(engine string) (Source, error) {
-	fail := func(detail, hint string) (Source, error) {
-		return s, &Error{Op: "compile", Engine: engine, Name: s.File, Err: ErrCompile, Detail: detail, Hint: hint}
+// check refuses a Source with no program or two, takes the weights from a Program that
+// brings them, and fixes open axes. notes say which shapes it took.
+func (s Source) check(engine string) (checked Source, notes []string, err error) {
+	fail := func(detail, hint string) (Source, []string, error) {
+		return s, nil, &Error{Op: "compile", Engine: engine, Name: s.File, Err: ErrCompile, Detail: detail, Hint: hint}
 	}
 	switch tree := s.program() != nil; {
 	case tree && s.Text != nil:
@@ -105,7 +158,25 @@ func (s Source) check(engine string) (Source, error) {
 	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
 		s.Weights = inPlace(w)
 	}
-	return s, nil
+	p := s.program()
+	if p == nil && !s.closed() {
+		p, _ = mil.ParseTree(s.File, s.Text) // the engine reports a fault
+	}
+	if p == nil {
+		return s, nil, nil
+	}
+	fixed, taken, err := s.fix(p)
+	if err != nil {
+		return s, nil, &Error{Op: "compile", Engine: engine, Name: s.File, Err: Because(ErrCompile, err)}
+	}
+	if fixed != p {
+		s.Program, s.Text = fixed, nil
+	}
+	s.Shapes = nil
+	for _, t := range taken {
+		notes = append(notes, t.String())
+	}
+	return s, notes, nil
 }
 
 // lent are the Weights of a Program that has tensors of files among them, such as a build.Program. They are Mapped: an

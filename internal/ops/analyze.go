@@ -271,7 +271,7 @@ func (a *analysis) statement(op *mil.Op) {
 			if v.Name, v.Pos = r.Name, r.At; v.weight != nil {
 				v.weight.Name = r.Name
 			}
-			if !v.Type().Same(r.Type) {
+			if !v.has(r.Type) {
 				a.fail(r.Pos, "declare it as "+v.Type().String(), "%s: Expected %s; got %s", r.Name, v.Type(), r.Type)
 				if a.survey {
 					v = nil

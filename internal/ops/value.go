@@ -69,6 +69,19 @@ func (v *Value) Type() mil.Type {
 	return mil.TensorOf(v.DType, v.Shape...)
 }
 
+// has reports whether t is the type of the value, or leaves lengths of it open.
+func (v *Value) has(t mil.Type) bool {
+	if own := v.Type(); t.Kind != mil.Tensor || own.Kind != mil.Tensor || t.DType != v.DType || len(t.Dims) != v.Rank() {
+		return own.Same(t)
+	}
+	for i, d := range t.Dims {
+		if d.Known() && d.Size != v.Shape[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Bytes is the size of the packed elements; 2^50 stands for more.
 func (v *Value) Bytes() int { return (times(max(v.DType.Bits(), 1), v.Shape...) + 7) / 8 }
 
