@@ -123,7 +123,7 @@ func (c *Call) rule() {
 	case f == States:
 		c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; " +
 			"feed the state as an extra input and output")
-	case c.Def.Cost == Free, c.Def.Cost == Moves, f == Indexing, f >= Conversions && f != Recurrents:
+	case c.Def.Cost == Free, c.Def.Cost == Moves, f == Indexing, f == Detections, f >= Conversions && f != Recurrents:
 	case c.Def.Name == "resize": // which also moves integers
 	default:
 		c.fp32()

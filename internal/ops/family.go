@@ -15,6 +15,7 @@ const (
 	Movements                     // elements to other places: transpose, concat, pad
 	Slices                        // slice_by_index, slice_by_size
 	Indexing                      // places that a tensor tells: gather, scatter, slice_update, topk
+	Detections                    // what ends detectors and classifiers: non_maximum_suppression, classify
 	Sampling                      // between elements: resize, affine
 	Conversions                   // other element types: cast, quantize
 	Generators                    // new tensors: fill, range_1d, one_hot, random_normal

@@ -116,6 +116,12 @@ var programs = []string{
 	`constexpr_lut_to_sparse(indices_mask = tensor<uint1, [2]>([1, 0]), indices_nonzero_data = tensor<uint1, [1]>([1]), lut = tensor<fp16, [1, 2, 1]>([1, 2]))`,
 	`constexpr_sparse_blockwise_shift_scale(data_mask = tensor<uint1, [4]>([1, 1, 0, 0]), nonzero_data = tensor<int8, [2]>([5, 6]), scale = tensor<fp16, [2]>([1, 2]))`,
 	`cast(x = tensor<int4, [2]>([7, -8]), dtype = string("int8"))`,
+	"non_maximum_suppression(boxes = tensor<fp32, [1, 1, 4]>([1, 1, 1, 1]), scores = tensor<fp32, [1, 1, 2]>([1, 2]), " +
+		"iou_threshold = fp32(0.5), score_threshold = fp32(0.25), max_boxes = int32(3))",
+	"non_maximum_suppression(boxes = tensor<fp16, [1, 4, 1]>([1, 1, 1, 1]), scores = tensor<fp16, [1, 2, 1]>([1, 2]), " +
+		"iou_threshold = fp16(0.5), max_boxes = int32(3), per_class_suppression = bool(true))",
+	`classify(probabilities = f, classes = list<string, 3>(("a", "b", "c")))`,
+	`classify(probabilities = q, classes = list<int64, 2>((3, 4)))`,
 	"frobnicate(x = x)",
 }
 

@@ -49,6 +49,9 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if a.ctx.Err() != nil {
 		return nil
 	}
+	if m.Type.Kind == mil.List {
+		return a.list(m)
+	}
 	name := "constant"
 	if m.Blob() != nil && a.files == nil {
 		name = "weight"

@@ -103,6 +103,7 @@ const (
 type support struct {
 	memory, e5 verdict
 	cpu        bool   // Core ML runs it on the CPU
+	inferred   string // why, for an operator that the study did not measure
 	instead    string // what to write
 	contested  string // what to write where it is refused, for an operator that some projects run and others do not
 	bridge     bool   // on M5 the engine hands it over at every call
@@ -120,6 +121,9 @@ var tried = map[chip.Compiler]chip.Fact[chip.Chip]{
 func nowhere(instead string) support {
 	return support{memory: refused, e5: refused, cpu: true, instead: instead}
 }
+
+// kin tells why an operator that the study did not measure is taken to run on the CPU.
+func (s support) kin(why string) support { s.inferred = why; return s }
 
 // OffEngine reports whether no compiler for the engine takes the operator, whatever its operands are.
 func (d *Def) OffEngine() bool { return d.support.memory == refused && d.support.e5 == refused }
@@ -139,8 +143,7 @@ const (
 
 // foreign are operators of other engines that Lookup does not know.
 var foreign = map[string]support{
-	"non_maximum_suppression": nowhere("unfold with slices"),
-	"while_loop":              blocks, "cond": blocks, "make_list": lists, "list_gather": lists, "list_length": lists,
+	"while_loop": blocks, "cond": blocks, "make_list": lists, "list_gather": lists, "list_length": lists,
 	"list_read": lists, "list_scatter": lists, "list_write": lists,
 	"sort": {bridge: true}, "cross_correlation": {bridge: true}, "minmax_norm": {bridge: true},
 }

@@ -40,6 +40,9 @@ type Value struct {
 	Returned bool
 	// Literal is a constant as the program writes it, in a Survey.
 	Literal *mil.Value
+	// Written is the type in the text of a value that engines hold in another form: of a list, or a label or dictionary
+	// of classify; else nil.
+	Written *mil.Type
 
 	declared mil.Type // of an Open value
 	input    bool     // a parameter of the function
@@ -61,6 +64,8 @@ func (v *Value) Elements() int { return Volume(v.Shape) }
 // Type returns the value's type as MIL spells it.
 func (v *Value) Type() mil.Type {
 	switch {
+	case v.Written != nil:
+		return *v.Written
 	case v.State:
 		return mil.StateOf(mil.TensorOf(v.DType, v.Shape...))
 	case v.Rank() == 0:

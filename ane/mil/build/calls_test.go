@@ -388,6 +388,23 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value {
 		return f.SliceBySizeAt(v.f, f.Input("at", mil.Int32, 2), 1, 2)
 	}, "tensor<fp32, [1, 2]> = slice_by_size(begin = at, size = tensor<int32, [2]>([1, 2]), x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		b, s := f.Input("rows", mil.FP32, 1, 7, 4), f.Input("scores", mil.FP32, 1, 7, 2)
+		_, _, _, count := f.NonMaximumSuppression(b, s, 0.5, 3, true, 0.25)
+		return count
+	}, "tensor<fp32, [1, 3, 4]>, tensor<fp32, [1, 3, 2]>, tensor<int32, [1, 3]>, tensor<int32, [1]> = " +
+		"non_maximum_suppression(boxes = rows, iou_threshold = fp32(0x1p-1), max_boxes = int32(3), " +
+		"per_class_suppression = bool(true), score_threshold = fp32(0x1p-2), scores = scores)"},
+	{func(f *build.Func, v values) build.Value {
+		b, s := f.Input("columns", mil.FP16, 1, 4, 7), f.Input("scores", mil.FP16, 1, 2, 7)
+		chosen, _, _, _ := f.NonMaximumSuppression(b, s, 0.5, 3, false)
+		return chosen
+	}, "tensor<fp16, [1, 4, 3]>, tensor<fp16, [1, 2, 3]>, tensor<int32, [1, 3]> = non_maximum_suppression(boxes = columns, iou_threshold = fp16(0x1p-1), max_boxes = " +
+		"int32(3), per_class_suppression = bool(false), scores = scores)"},
+	{func(f *build.Func, v values) build.Value {
+		label, _ := f.Classify(f.Reshape(f.Cast(v.f, mil.FP32), 6), "a", "b", "c", "d", "e", "f")
+		return label
+	}, `string, dict<string, fp64> = classify(classes = list<string, 6>(("a", "b", "c", "d", "e", "f")), probabilities = reshape_0)`},
 	{func(f *build.Func, v values) build.Value { return f.ReadState(f.State("kv", build.FP16, 1, 4)) },
 		"tensor<fp16, [1, 4]> = read_state(input = kv)"},
 	{func(f *build.Func, v values) build.Value {

@@ -119,7 +119,7 @@ func TestEveryOperatorHasItsMethod(t *testing.T) {
 
 // forms are operators with settings that exclude each other or depend on the shape of an operand.
 var forms = map[string]bool{"split": true, "quantize": true, "dequantize": true, "constexpr_lut_to_dense": true,
-	"constexpr_sparse_to_dense": true}
+	"constexpr_sparse_to_dense": true, "non_maximum_suppression": true}
 
 // Every argument is written, except optional tensors.
 func TestEveryArgumentIsWritten(t *testing.T) {

@@ -53,6 +53,12 @@ func movingCases() map[string]weightedCase {
 		", stride = "+
 		intVec(1, 1)+")", half(2, 6), "[2, 6]")
 	const x23 = "tensor<fp16, [2, 3]> x"
+	cases["non_maximum_suppression"] = weightedCase{"tensor<fp16, [1, 2, 3]> x", []nd{half(1, 4, 3)},
+		"tensor<fp16, [1, 4, 2]> y, tensor<fp16, [1, 2, 2]> s, tensor<int32, [1, 2]> i = non_maximum_suppression(" +
+			"boxes = w0, iou_threshold = fp16(0.5), max_boxes = int32(2), scores = x);", "y, s, i"}
+	cases["classify"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
+		"string y, dict<string, fp64> p = classify(probabilities = d, classes = list<string, 6>((\"a\", \"b\", \"c\", " +
+		"\"d\", \"e\", \"f\")));", "y, p"}
 	cases["topk"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
 		"tensor<fp16, [2, 2]> y, tensor<int32, [2, 2]> i = topk(x = d, k = int32(2));", "y, i"}
 	cases["argsort"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<int32, [2, 3]> i = argsort(x = w0);\n" +

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/detect"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -178,4 +179,8 @@ var kernels = map[string]Kernel{
 	"tile": pick, "reverse": pick, "crop": pick, "sliding_windows": pick,
 	"depth_to_space": pick, "space_to_depth": pick, "pixel_shuffle": pick, "pixel_unshuffle": pick,
 	"space_to_batch": blocks, "batch_to_space": blocks, "stack": join, "reverse_sequence": reverseSequence,
+	"non_maximum_suppression": func(s *Step) (run.Runner, int) {
+		return detect.Suppress(s.Attrs.(ops.Suppression), s.In[0].Shape, s.In[1].Shape)
+	},
+	"classify": func(s *Step) (run.Runner, int) { return detect.Classify(s.In[0].len()), 0 },
 }
