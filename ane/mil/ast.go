@@ -1,6 +1,9 @@
 package mil
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Program is a MIL program as its text describes it, before a compiler sees it.
 type Program struct {
@@ -46,7 +49,29 @@ type Function struct {
 	origin string // the opset from which Convert moved the function
 }
 
-// Var declares a value: a parameter of a function or a result of an Op.
+// Ops returns every statement in the order of the text: after one with blocks those in the blocks.
+func (f *Function) Ops() iter.Seq[*Op] {
+	return func(yield func(*Op) bool) { eachOp(f.Body, yield) }
+}
+
+func eachOp(body []*Op, yield func(*Op) bool) bool {
+	for _, op := range body {
+		if op == nil {
+			continue
+		}
+		if !yield(op) {
+			return false
+		}
+		for _, b := range op.Blocks {
+			if b != nil && !eachOp(b.Body, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Var declares a value: a parameter of a function or of a block, or a result of an Op.
 type Var struct {
 	Pos  Pos // of the type
 	At   Pos // of the name
@@ -54,13 +79,25 @@ type Var struct {
 	Name string
 }
 
-// Op is one statement of a function's body.
+// Op is one statement of a body.
 type Op struct {
 	Pos     Pos // of the operator's name
 	Kind    string
+	Opset   string // "ios17" of tensor_buffer_to_tensor<ios17>(..); mostly empty
 	Results []Var
 	Args    []Arg
-	Attrs   []Arg // in brackets after the arguments; the attribute name is the label
+	Attrs   []Arg    // in brackets after the arguments; the attribute name is the label
+	Blocks  []*Block // of cond: true, false; of while_loop: condition, body
+}
+
+// Block is a body inside a statement. It sees every name that is defined above the statement, and its own. A name of
+// its own ends with it, so that other blocks may have the same.
+type Block struct {
+	Pos     Pos
+	Name    string // if empty, Print writes block0, block1 ..
+	Params  []Var
+	Body    []*Op
+	Results []Ref
 }
 
 // Arg returns the argument called name, or nil.

@@ -19,7 +19,7 @@ func nodes[T any](p *Program, keep func(T) bool) (found []T) {
 		children(n, visit)
 	}
 	for _, f := range p.Funcs {
-		for _, op := range f.Body {
+		for op := range f.Ops() {
 			children(&Nested{Args: op.Args, Attrs: op.Attrs}, visit)
 		}
 	}

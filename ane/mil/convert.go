@@ -105,13 +105,19 @@ func (c *converter) function(f *Function) *Function {
 	}
 	out := &Function{Pos: f.Pos, Name: f.Name, Attrs: c.args(f.Attrs, f.Pos), Results: slices.Clone(f.Results),
 		Params: each(f.Params, c.variable)}
-	out.Body = each(f.Body, func(op *Op) *Op {
-		c.operator(op)
-		return &Op{Pos: op.Pos, Kind: op.Kind, Args: c.args(op.Args, op.Pos), Attrs: c.args(op.Attrs, op.Pos),
-			Results: each(op.Results, c.variable)}
-	})
+	out.Body = each(f.Body, c.statement)
 	c.version(f, out)
 	return out
+}
+
+func (c *converter) statement(op *Op) *Op {
+	c.operator(op)
+	return &Op{Pos: op.Pos, Kind: op.Kind, Opset: op.Opset, Args: c.args(op.Args, op.Pos),
+		Attrs: c.args(op.Attrs, op.Pos), Results: each(op.Results, c.variable),
+		Blocks: each(op.Blocks, func(b *Block) *Block {
+			return &Block{Pos: b.Pos, Name: b.Name, Params: each(b.Params, c.variable),
+				Body: each(b.Body, c.statement), Results: slices.Clone(b.Results)}
+		})}
 }
 
 // opsetNumber returns the number of an opset: 18 for ios18 and for CoreML8, its name in
@@ -193,6 +199,7 @@ func (c *converter) operator(op *Op) {
 		return
 	}
 	need := since[op.Kind]
+	need.opset = max(need.opset, opsetNumber(op.Opset))
 	if need.opset < newOpset {
 		c.opset = max(c.opset, need.opset)
 		return
@@ -219,6 +226,10 @@ func (c *converter) typ(t Type, pos Pos) Type {
 		}
 		out.Elems = slices.Clone(t.Elems)
 		return out
+	case t.Kind == TensorBuffer:
+		if out.Buffer = t.Buffer; c.to == OldText {
+			c.fail(pos, "tensor_buffer is in no known text of the old dialect", "declare a tensor")
+		}
 	case c.to == OldText:
 		out = out.boxed()
 	case t.Kind == Tensor && len(t.Dims) == 0:

@@ -259,3 +259,25 @@ func ExampleDialect() {
 	fmt.Println(old.Version, old.Funcs[0].Opset, d == mil.OldText, ok)
 	// Output: 1.0 ios16 true true
 }
+
+func ExampleBlock() {
+	p, err := mil.Parse("model.mil", []byte(`program(1.3) { func main<ios18>(bool p, fp16 x) {
+		fp16 y = cond(pred = p) yes() { fp16 a = add(x = x, y = x); } -> (a) no() {} -> (x);
+	} -> (y); }`))
+	if err != nil {
+		panic(err)
+	}
+	for _, b := range p.Func("main").Body[0].Blocks {
+		fmt.Println(b.Name, len(b.Body), b.Results[0].Name)
+	}
+	// Output:
+	// yes 1 a
+	// no 0 x
+}
+
+func ExampleBuffer() {
+	t := mil.TensorOf(mil.FP16, 1, 64, 1, 40)
+	t.Kind, t.Buffer = mil.TensorBuffer, &mil.Buffer{Strides: []int{4096, 64, 64, 1}}
+	fmt.Println(t)
+	// Output: tensor_buffer<fp16, shape=[1, 64, 1, 40], strides=[4096, 64, 64, 1]>
+}

@@ -10,7 +10,7 @@ import (
 const (
 	// MaxFaults is how many faults Parse and Validate report before they stop with the fault "too many faults".
 	MaxFaults = 100
-	// MaxNesting is how deep types, operands and literals nest. Programs in use stay below ten.
+	// MaxNesting is how deep types, operands, literals and blocks nest. Programs in use stay below ten.
 	MaxNesting = 100
 )
 

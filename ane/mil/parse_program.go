@@ -96,7 +96,7 @@ func (p *parser) function() *Function {
 	}) {
 		p.toBody(f)
 	}
-	p.body(f)
+	p.body(f, &f.Body)
 	if !p.try(func() { p.results(f) }) {
 		p.lost[f] = true
 		p.toFunc()
@@ -116,16 +116,21 @@ func (p *parser) toBody(f *Function) {
 	p.lost[f] = true
 }
 
-// results reads the end of a function: } -> (y);
-func (p *parser) results(f *Function) {
-	const form = "a function ends with } -> (y);"
-	p.want('}', "at the end of the function", form)
-	p.want(tokArrow, "and the results of the function", form)
+// returned reads the closing brace of a body and the names after it into list.
+func (p *parser) returned(list *[]Ref, of, form string) {
+	p.want('}', "at the end of "+of, form)
+	p.want(tokArrow, "and the results of "+of, form)
 	p.want('(', "before the results", form)
 	p.list(')', "a result", func() {
 		pos := p.tok.pos
-		f.Results = append(f.Results, Ref{pos, p.name("the name of a result")})
+		*list = append(*list, Ref{pos, p.name("the name of a result")})
 	})
+}
+
+// results reads the end of a function: } -> (y);
+func (p *parser) results(f *Function) {
+	const form = "a function ends with } -> (y);"
+	p.returned(&f.Results, "the function", form)
 	if !p.got(';') {
 		p.report(p.prevEnd, `";" is missing after the results`, form)
 	}

@@ -1,16 +1,16 @@
 package mil
 
-// body reads statements up to the closing brace, resuming after broken ones.
-func (p *parser) body(f *Function) {
+// body reads statements up to the closing brace into list, resuming after broken ones.
+func (p *parser) body(f *Function, list *[]*Op) {
 	for p.tok.kind != '}' && p.tok.kind != tokEOF && !(p.tok.is("func") && p.ahead.kind == tokIdent) {
 		if p.got(';') {
 			p.startLine()
 			continue
 		}
 		op := &Op{}
-		ok := p.try(func() { p.statement(op) })
+		ok := p.try(func() { p.statement(f, op) })
 		if len(op.Results) > 0 || op.Kind != "" {
-			f.Body = append(f.Body, op)
+			*list = append(*list, op)
 		}
 		switch {
 		case !ok, p.tok.kind == tokIllegal:
@@ -30,8 +30,10 @@ func (p *parser) body(f *Function) {
 // as lost if the parser read no operator of op, or if the skipped text spans lines and so may contain other statements.
 func (p *parser) toStatement(f *Function, op *Op) {
 	line := p.tok.pos.Line
-	for p.tok.kind != tokEOF {
+	for before := tokEOF; p.tok.kind != tokEOF; {
 		switch {
+		case p.tok.kind == '{' && (before == ')' || before == ']'):
+			p.skipBlock(f) // to the parenthesis that ends it
 		case p.tok.kind == ';':
 			if op.Kind == "" || p.tok.pos.Line != line {
 				p.lost[f] = true
@@ -43,13 +45,14 @@ func (p *parser) toStatement(f *Function, op *Op) {
 			p.lost[f] = true
 			return
 		}
+		before = p.tok.kind
 		p.next()
 	}
 	p.lost[f] = true
 }
 
 // statement reads a statement without its semicolon into op.
-func (p *parser) statement(op *Op) {
+func (p *parser) statement(f *Function, op *Op) {
 	p.declared(op)
 	op.Pos = p.tok.pos
 	kind := p.tok.text
@@ -57,6 +60,9 @@ func (p *parser) statement(op *Op) {
 		p.next()
 	} else {
 		p.name("an operator")
+		if p.tok.kind == '<' {
+			p.opset(op)
+		}
 	}
 	if !p.got('(') {
 		panic(p.expected(`"(" and arguments after the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)"))
@@ -64,6 +70,9 @@ func (p *parser) statement(op *Op) {
 	op.Kind = kind
 	p.arguments(&op.Args, ')')
 	p.attrs(&op.Attrs)
+	if p.blocks(f, op); len(op.Attrs) == 0 {
+		p.attrs(&op.Attrs)
+	}
 }
 
 // declared reads the results of a statement and the equals sign after them. A statement may have no results.
@@ -78,7 +87,8 @@ func (p *parser) declared(op *Op) {
 		case p.tok.kind != tokIdent:
 			panic(p.expected("a statement", form))
 		case p.ahead.kind == ':' || p.untyped():
-		case !typeWord(p.tok.text) && p.ahead.kind != tokIdent && p.ahead.kind != '<':
+		case !typeWord(p.tok.text) && p.ahead.kind != tokIdent &&
+			(p.ahead.kind != '<' || opsetNumber(p.third().text) > 0):
 			return
 		}
 	}

@@ -37,6 +37,8 @@ func (p *parser) typ() Type {
 	switch t.Kind {
 	case Tensor:
 		p.tensor(&t)
+	case TensorBuffer:
+		p.buffer(&t)
 	case List:
 		t.Elems = []Type{p.typ()}
 		p.want(',', "and the length of the list", "write list<int32, 4>")
@@ -59,6 +61,14 @@ func (p *parser) typ() Type {
 // tensor reads the scalar and the dimensions of a tensor.
 func (p *parser) tensor(t *Type) {
 	const form = "write tensor<fp16, [1, 64, 1, 32]>"
+	p.elements(t, form)
+	p.want(',', "after the tensor's scalar type", form)
+	p.want('[', "before the dimensions", form)
+	gather(p, &p.dims, &t.Dims, ']', "a dimension", p.dim)
+}
+
+// elements reads the scalar type of a tensor.
+func (p *parser) elements(t *Type, form string) {
 	if p.tok.kind == tokIdent {
 		t.DType = ParseDType(p.tok.text)
 	}
@@ -67,10 +77,54 @@ func (p *parser) tensor(t *Type) {
 			"a tensor's elements are fp16, fp32, int32, bool, string ..: "+form))
 	}
 	p.next()
-	p.want(',', "after the tensor's scalar type", form)
-	p.want('[', "before the dimensions", form)
-	gather(p, &p.dims, &t.Dims, ']', "a dimension", p.dim)
 }
+
+// buffer reads the scalar type of a tensor_buffer and its three lists, of which shape is needed.
+func (p *parser) buffer(t *Type) {
+	const form = "write tensor_buffer<fp16, shape=[1, 64, 1, 32], strides=[2048, 32, 32, 1], " +
+		"interleave_factors=[1, 1, 1, 1]>"
+	start := p.tok.pos
+	p.elements(t, form)
+	t.Buffer = &Buffer{}
+	given := map[string]bool{}
+	for p.got(',') {
+		field := p.tok
+		if !slices.Contains(bufferFields, field.text) || field.kind != tokIdent {
+			panic(p.expected("shape, strides or interleave_factors", p.meant(bufferFields...)+form))
+		}
+		if given[field.text] {
+			panic(p.fault(field.pos, field.text+" is given twice", form))
+		}
+		given[field.text] = true
+		p.next()
+		p.want('=', "after "+field.text, form)
+		p.want('[', "before the numbers of "+field.text, form)
+		if field.text == "shape" {
+			gather(p, &p.dims, &t.Dims, ']', "a dimension", p.dim)
+			continue
+		}
+		list := []int{}
+		p.list(']', "a number", func() {
+			n := p.dim()
+			if !n.Known() {
+				p.report(field.pos, field.text+" of a tensor_buffer is not a number: "+n.Symbol, form)
+			}
+			list = append(list, n.Size)
+		})
+		if field.text == "strides" {
+			t.Buffer.Strides = list
+		} else {
+			t.Buffer.Interleave = list
+		}
+	}
+	if !given["shape"] {
+		p.report(start, "a tensor_buffer needs a shape", form)
+		t.Buffer = &Buffer{}
+	}
+}
+
+// bufferFields has the names of the lists of a tensor_buffer, in their order.
+var bufferFields = []string{"shape", "strides", "interleave_factors"}
 
 // dim reads a dimension: a size, "?" or a symbol.
 func (p *parser) dim() (d Dim) {

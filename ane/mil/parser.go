@@ -207,7 +207,7 @@ func (p *parser) list(end rune, item string, read func()) {
 // enter begins a nested construct. The caller must call leave.
 func (p *parser) enter() {
 	if p.depth >= MaxNesting {
-		panic(p.fault(p.tok.pos, "nested too deep", "types, operands and literals nest at most 100 deep"))
+		panic(p.fault(p.tok.pos, "nested too deep", "types, operands, literals and blocks nest at most 100 deep"))
 	}
 	p.depth++
 }

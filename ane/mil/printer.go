@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -61,19 +62,60 @@ func (p *printer) function(f *Function) {
 	p.write(" {\n")
 	for _, op := range f.Body {
 		if op != nil {
-			p.statement(op)
+			p.statement(op, 2)
 		}
 	}
 	list(p, "    } -> (", f.Results, ");\n")
 }
 
-func (p *printer) statement(op *Op) {
-	list(p, "        ", op.Results, "")
+// statement writes one statement at a level of indentation, with its blocks two levels deeper.
+func (p *printer) statement(op *Op, level int) {
+	list(p, indent(level), op.Results, "")
 	if len(op.Results) > 0 {
 		p.write(" = ")
 	}
-	p.call(op.Kind, op.Args, op.Attrs)
+	kind := op.Kind
+	if op.Opset != "" {
+		kind += "<" + op.Opset + ">"
+	}
+	p.call(kind, op.Args, op.Attrs)
+	for i, b := range op.Blocks {
+		if b != nil && p.enter() {
+			p.block(b, cmp.Or(b.Name, "block"+strconv.Itoa(i)), level+1)
+			p.leave()
+		}
+	}
 	p.write(";\n")
+}
+
+// block writes a block after its statement, without what ends that.
+func (p *printer) block(b *Block, name string, level int) {
+	list(p, "\n"+indent(level)+name+"(", b.Params, ") {\n")
+	for _, op := range b.Body {
+		if op != nil {
+			p.statement(op, level+1)
+		}
+	}
+	list(p, indent(level)+"} -> (", b.Results, ")")
+}
+
+// indent returns four spaces for each level. The deepest levels have the same, so that a text is longer than its
+// source by a bounded factor.
+func indent(level int) string { return strings.Repeat("    ", min(level, 16)) }
+
+// numbers writes a list of a tensor_buffer, unless it is absent.
+func (p *printer) numbers(open string, items []int) {
+	if items == nil {
+		return
+	}
+	p.write(open)
+	for i, n := range items {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.write(strconv.Itoa(n))
+	}
+	p.write("]")
 }
 
 func (p *printer) call(kind string, args, attrs []Arg) {
@@ -180,6 +222,14 @@ func (p *printer) typ(t Type) {
 	case Tensor:
 		p.write("tensor<", t.DType.String(), ", ")
 		list(p, "[", t.Dims, "]>")
+	case TensorBuffer:
+		p.write("tensor_buffer<", t.DType.String())
+		list(p, ", shape=[", t.Dims, "]")
+		if b := t.Buffer; b != nil {
+			p.numbers(", strides=[", b.Strides)
+			p.numbers(", interleave_factors=[", b.Interleave)
+		}
+		p.write(">")
 	default:
 		list(p, kinds[t.Kind]+"<", t.Elems, "")
 		for _, d := range t.Dims {

@@ -53,7 +53,8 @@ var dtypes = [...]struct {
 }
 
 // kinds has the word that starts each composite type.
-var kinds = map[Kind]string{Tensor: "tensor", State: "state", Tuple: "tuple", Dict: "dict", List: "list"}
+var kinds = map[Kind]string{Tensor: "tensor", State: "state", Tuple: "tuple", Dict: "dict", List: "list",
+	TensorBuffer: "tensor_buffer"}
 
 // typeWords has the scalar type or the kind that each word means which can start a type.
 var typeWords = func() map[string]Type {
@@ -121,12 +122,13 @@ type Kind uint8
 
 // The kinds of type in MIL text.
 const (
-	Scalar Kind = iota // fp16
-	Tensor             // tensor<fp16, [1, 64, 1, 32]>
-	State              // state<tensor<..>>
-	Tuple              // tuple<T, ..>
-	Dict               // dict<K, V>
-	List               // list<T, n>
+	Scalar       Kind = iota // fp16
+	Tensor                   // tensor<fp16, [1, 64, 1, 32]>
+	State                    // state<tensor<..>>
+	Tuple                    // tuple<T, ..>
+	Dict                     // dict<K, V>
+	List                     // list<T, n>
+	TensorBuffer             // tensor_buffer<fp16, shape=[..], strides=[..], interleave_factors=[..]>
 )
 
 // Dim is one axis length of a tensor type: a size, or a symbol for an unknown size ("?" or a name).
@@ -145,13 +147,36 @@ func (d Dim) String() string {
 	return d.Symbol
 }
 
-// Type is the type of a value. A Scalar uses DType alone, a Tensor DType and
-// Dims, a List Elems[0] and Dims[0], the others Elems.
+// Type is the type of a value. A Scalar uses DType alone, a Tensor DType and Dims, a TensorBuffer Buffer besides, a
+// List Elems[0] and Dims[0], the others Elems.
 type Type struct {
-	Kind  Kind
-	DType DType
-	Dims  []Dim
-	Elems []Type
+	Kind   Kind
+	DType  DType
+	Dims   []Dim
+	Elems  []Type
+	Buffer *Buffer
+}
+
+// Buffer says where a TensorBuffer has its elements: one number for each axis. An absent list is nil.
+type Buffer struct {
+	Strides    []int // elements from one index to the next
+	Interleave []int // elements of the axis that lie side by side
+}
+
+// Held returns the tensor type of a TensorBuffer's elements, and any other type as it is.
+func (t Type) Held() Type {
+	if t.Kind != TensorBuffer {
+		return t
+	}
+	return Type{Kind: Tensor, DType: t.DType, Dims: t.Dims}
+}
+
+// equal reports whether two buffers, or none, place elements the same.
+func (b *Buffer) equal(c *Buffer) bool {
+	if b == nil || c == nil {
+		return b == c
+	}
+	return slices.Equal(b.Strides, c.Strides) && slices.Equal(b.Interleave, c.Interleave)
 }
 
 // ScalarOf returns the scalar type d.
@@ -229,6 +254,7 @@ func (t Type) boxed() Type {
 // same is Same for types that are boxed. Types nested deeper than MaxNesting are never the same.
 func (t Type) same(u Type, depth int) bool {
 	return depth <= MaxNesting && t.Kind == u.Kind && t.DType == u.DType && slices.Equal(t.Dims, u.Dims) &&
+		t.Buffer.equal(u.Buffer) &&
 		slices.EqualFunc(t.Elems, u.Elems, func(a, b Type) bool { return a.boxed().same(b.boxed(), depth+1) })
 }
 

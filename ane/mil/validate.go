@@ -1,6 +1,9 @@
 package mil
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Validate checks what needs no table of operators. Functions, parameters and values have unique names, and every name
 // is defined before its use. Every function has results. No argument of a statement is given twice. Literals fit their
@@ -29,12 +32,26 @@ type validator struct {
 	cur     *Function          // the function being checked
 	partial bool               // parts of the tree could not be read
 	lost    map[*Function]bool // functions with names that could not be read
-	names   map[string]Pos     // the values of the function so far, by their names
+	names   map[string]value   // those that the statement sees
+	bodies  []*Block           // the function and the blocks around the statement
+	hidden  []hidden           // see block
 	all     map[string]Pos     // see below
 	depth   int
 	during  *watch
 	// attributes is set inside brackets, where values have a type.
 	attributes bool
+}
+
+// value is a parameter or a result: its name's place, and how many bodies are around it.
+type value struct {
+	at    Pos
+	level int
+}
+
+// hidden is a name that a block defines, and what the name means outside of it. The level is 0 if nothing.
+type hidden struct {
+	name string
+	value
 }
 
 func (v *validator) fault(pos Pos, msg, hint string) { v.report(pos, msg, hint, nil) }
@@ -67,10 +84,16 @@ func (v *validator) program(p *Program) {
 
 // unique adds a name to seen, and reports it if seen already has it.
 func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what string) {
-	first, doubled := seen[name]
+	if first, doubled := seen[name]; doubled {
+		v.doubled(name, first, pos, what)
+		return
+	}
+	seen[name] = pos
+}
+
+// doubled reports the second definition of a name.
+func (v *validator) doubled(name string, first, pos Pos, what string) {
 	switch {
-	case !doubled:
-		seen[name] = pos
 	case v.full: // no fault is added any more: save the message
 	case first.Known():
 		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
@@ -83,21 +106,9 @@ func (v *validator) function(f *Function) {
 	v.cur = f
 	v.named(f.Name, f.Pos, "function name")
 	v.named(f.Opset, f.Pos, "opset")
-	v.names, v.all = make(map[string]Pos, len(f.Params)+len(f.Body)), nil
+	v.names, v.all = make(map[string]value, len(f.Params)+len(f.Body)), nil
 	v.lists(nil, f.Attrs)
-	for _, p := range f.Params {
-		v.variable(p)
-	}
-	for _, op := range f.Body {
-		if v.during.ended() {
-			return
-		}
-		if op == nil {
-			v.fault(f.Pos, "the body holds a nil statement", "remove it")
-			continue
-		}
-		v.statement(op)
-	}
+	v.body(&Block{Pos: f.Pos, Params: f.Params, Body: f.Body})
 	if len(f.Results) == 0 && !v.lost[f] {
 		v.misnamed(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name its results: } -> (y);")
 	}
@@ -106,7 +117,55 @@ func (v *validator) function(f *Function) {
 		v.unique(results, r.Name, r.Pos, "result")
 		v.use(r)
 	}
-	v.cur = nil
+	v.cur, v.bodies = nil, v.bodies[:0]
+}
+
+// body checks the parameters and the statements of a function or a block. The caller removes b from v.bodies.
+func (v *validator) body(b *Block) {
+	v.bodies = append(v.bodies, b)
+	for _, p := range b.Params {
+		v.variable(p)
+	}
+	for _, op := range b.Body {
+		if v.during.ended() {
+			return
+		}
+		if op == nil {
+			v.fault(b.Pos, "the body holds a nil statement", "remove it")
+			continue
+		}
+		v.statement(op)
+	}
+}
+
+// block checks a block, and takes its names from those that the statements after it see. A block may return a value
+// twice, and one that it does not define.
+func (v *validator) block(b *Block, pos Pos) {
+	if !v.enter(pos) {
+		return
+	}
+	defer v.leave()
+	if b == nil {
+		v.fault(pos, "the statement holds a nil block", "remove it")
+		return
+	}
+	if b.Name != "" {
+		v.named(b.Name, b.Pos, "block name")
+	}
+	known := len(v.hidden)
+	v.body(b)
+	for _, r := range b.Results {
+		v.use(r)
+	}
+	for _, h := range slices.Backward(v.hidden[known:]) {
+		if h.level == 0 {
+			delete(v.names, h.name)
+		} else {
+			v.names[h.name] = h.value
+		}
+	}
+	v.hidden = v.hidden[:known]
+	v.bodies, v.all = v.bodies[:len(v.bodies)-1], nil
 }
 
 // named reports a name that MIL text cannot express.
@@ -118,7 +177,13 @@ func (v *validator) named(name string, pos Pos, what string) {
 }
 
 func (v *validator) variable(x Var) {
-	v.unique(v.names, x.Name, x.At, "value")
+	first, level := v.names[x.Name], len(v.bodies)
+	if first.level == level {
+		v.doubled(x.Name, first.at, x.At, "value")
+	} else {
+		v.hidden = append(v.hidden, hidden{x.Name, first})
+		v.names[x.Name] = value{x.At, level}
+	}
 	v.named(x.Name, x.At, "value name")
 	if !v.unread(x.Type) {
 		v.typ(x.Type, x.Pos)
@@ -129,7 +194,13 @@ func (v *validator) statement(op *Op) {
 	if !v.partial && (!identifier(op.Kind) || reserved(op.Kind) && op.Kind != "const" || typeWord(op.Kind)) {
 		v.fault(op.Pos, "operator "+quoteShort(op.Kind)+" is not a name", "name an operator, such as mul")
 	}
+	if op.Opset != "" {
+		v.named(op.Opset, op.Pos, "opset")
+	}
 	v.lists(op.Args, op.Attrs)
+	for _, b := range op.Blocks {
+		v.block(b, op.Pos)
+	}
 	for _, r := range op.Results {
 		v.variable(r)
 	}

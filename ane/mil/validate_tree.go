@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -42,7 +43,7 @@ func (v *validator) enter(pos Pos) bool {
 		return false // the list of faults is full, or the context has ended
 	}
 	if v.depth >= MaxNesting {
-		v.fault(pos, "nested too deep", "types, operands and literals nest at most 100 deep")
+		v.fault(pos, "nested too deep", "types, operands, literals and blocks nest at most 100 deep")
 		return false
 	}
 	v.depth++
@@ -97,17 +98,19 @@ func (v *validator) use(r Ref) {
 	}
 }
 
-// below returns the first definitions of all names of the function. It makes them at the first use of a name that is
-// not defined above.
+// below returns the first definitions of all names of the function and of the blocks around the statement. It makes
+// them at the first use of a name that is not defined above.
 func (v *validator) below() map[string]Pos {
-	if v.all == nil && v.cur != nil {
+	if v.all == nil {
 		v.all = map[string]Pos{}
-		for _, op := range slices.Backward(append([]*Op{{Results: v.cur.Params}}, v.cur.Body...)) {
-			if op == nil {
-				continue
-			}
-			for _, x := range slices.Backward(op.Results) {
-				v.all[x.Name] = x.At
+		for _, b := range v.bodies {
+			for _, op := range slices.Backward(append([]*Op{{Results: b.Params}}, b.Body...)) {
+				if op == nil {
+					continue
+				}
+				for _, x := range slices.Backward(op.Results) {
+					v.all[x.Name] = x.At
+				}
 			}
 		}
 	}
@@ -196,7 +199,7 @@ func (v *validator) typ(t Type, pos Pos) {
 // malformed describes the fault of the outermost level of t; it is empty if there is none.
 func malformed(t Type) string {
 	needed := [...][2]int{Scalar: {}, Tensor: {len(t.Dims)}, State: {0, 1}, Dict: {0, 2}, List: {1, 1},
-		Tuple: {0, max(1, len(t.Elems))}} // numbers of Dims and Elems
+		Tuple: {0, max(1, len(t.Elems))}, TensorBuffer: {len(t.Dims)}} // numbers of Dims and Elems
 	if int(t.Kind) >= len(needed) {
 		return "type of an unknown kind"
 	}
@@ -205,12 +208,34 @@ func malformed(t Type) string {
 			return "dimension " + quoteShort(d.String()) + " is neither a size nor a symbol"
 		}
 	}
-	scalar := t.Kind == Scalar || t.Kind == Tensor
+	scalar := t.Kind == Scalar || t.Kind == Tensor || t.Kind == TensorBuffer
 	switch known := t.DType != NoType && int(t.DType) < len(dtypes); {
 	case scalar && !known:
 		return "type without a scalar type"
 	case !scalar && t.DType != NoType, [2]int{len(t.Dims), len(t.Elems)} != needed[t.Kind]:
 		return "type " + quoteShort(t.String()) + " does not fit its kind"
+	}
+	return t.Buffer.malformed(t)
+}
+
+// malformed describes the fault of a buffer, or of one that is missing.
+func (b *Buffer) malformed(t Type) string {
+	if (b != nil) != (t.Kind == TensorBuffer) {
+		return "type " + quoteShort(t.String()) + " does not fit its kind"
+	}
+	if b == nil {
+		return ""
+	}
+	for i, list := range [][]int{b.Strides, b.Interleave} {
+		if list == nil || len(list)+len(t.Dims) == 0 {
+			continue
+		}
+		if len(list) != len(t.Dims) {
+			return fmt.Sprintf("%s of a tensor_buffer has %d numbers for %d axes", bufferFields[i+1], len(list), len(t.Dims))
+		}
+		if slices.Min(list) < 0 || i == 1 && slices.Min(list) == 0 {
+			return bufferFields[i+1] + " of a tensor_buffer has a number that is too small"
+		}
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func Of(p *mil.Program, f *safetensors.File, names Names) (*Files, error) {
 	w := New(nil, nil)
 	var faults []error
 	for _, fn := range p.Funcs {
-		for _, op := range fn.Body {
+		for op := range fn.Ops() {
 			for _, v := range values(op) {
 				if err := w.find(f, op, v, names); err != nil {
 					faults = append(faults, err)

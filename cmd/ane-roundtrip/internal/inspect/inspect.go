@@ -111,6 +111,8 @@ func functionOf(f *mil.Function) plist.Dict {
 		for _, v := range op.Results {
 			types[v.Name] = v.Type
 		}
+	}
+	for op := range f.Ops() {
 		counts[op.Kind]++
 	}
 	for _, r := range f.Results {
