@@ -45,6 +45,9 @@ type Kernel struct {
 	program Program
 }
 
+// Program is what the Kernel was compiled of.
+func (k *Kernel) Program() Program { return k.program }
+
 // NewKernel compiles a Program. Errors: ErrClosed, ErrKernel (the words of Metal's compiler are in the hint; or more
 // threads in a group than the GPU has).
 func (d *Device) NewKernel(p Program) (*Kernel, error) {

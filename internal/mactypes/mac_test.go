@@ -1,4 +1,5 @@
-// Package mactypes type-checks Go files for macOS with cgo, which no compiler sees on another system. For tests.
+// Package mactypes has a test alone: the Go files for macOS with cgo, which no compiler sees on another system, are
+// correct Go with the types of darwinkit.
 package mactypes
 
 import (
@@ -13,31 +14,31 @@ import (
 	"github.com/anekit/anekit/internal/host"
 )
 
-// Check type-checks the package of the current folder for macOS on arm64 with cgo, with its tests inside the package,
-// and fails tb for every fault. Imported packages are read from their sources too, without the bodies of their
-// functions. It skips tb on a Mac, where the compiler does so, and without darwinkit in the module cache. It takes
-// seconds, and a minute with the race detector.
-func Check(tb testing.TB) {
-	tb.Helper()
+// folders have the packages whose files depend on macOS with cgo, from the root of the module.
+var folders = []string{"unimem/metal", "objcbridge/src", "objcbridge", "cmd/ane-roundtrip/internal/gpu"}
+
+// TestMacFiles type-checks these packages for macOS on arm64 with cgo, with their tests inside the package. It reads
+// the packages that they import from their sources too, without the bodies of their functions.
+func TestMacFiles(t *testing.T) {
 	switch {
 	case host.Name == "darwin":
-		tb.Skip("the compiler checks them on a Mac")
+		t.Skip("the compiler checks them on a Mac")
+	case testing.Short():
+		t.Skip("takes seconds for the imports: run without -short")
 	}
 	c := &checker{Context: build.Default, FileSet: token.NewFileSet(), known: map[string]*types.Package{}}
 	c.GOOS, c.GOARCH, c.CgoEnabled = "darwin", "arm64", true
 	if _, err := c.Context.Import("github.com/progrium/darwinkit/macos/metal", ".", build.FindOnly); err != nil {
-		tb.Skip("no darwinkit in the module cache: go mod download github.com/progrium/darwinkit")
+		t.Skip("no darwinkit in the module cache: go mod download github.com/progrium/darwinkit")
 	}
-	faults := 0
-	_, err := c.check(".", ".", func(err error) {
-		faults++
-		tb.Error(err)
-	})
-	if err != nil && faults == 0 {
-		tb.Error(err)
+	for _, folder := range folders {
+		_, err := c.check(".", filepath.Join("..", "..", folder), func(err error) { t.Error(err) })
+		if err != nil {
+			t.Error(err)
+		}
 	}
 	if c.known["github.com/progrium/darwinkit/objc"] == nil {
-		tb.Error("the files do not use darwinkit, even indirectly: they are not those for a Mac")
+		t.Error("the files do not use darwinkit, even indirectly: they are not those for a Mac")
 	}
 }
 
@@ -64,7 +65,7 @@ func (c *checker) check(path, dir string, fail func(error)) (*types.Package, err
 	if err != nil {
 		return nil, err
 	}
-	if p := c.known[found.ImportPath]; p != nil {
+	if p := c.known[found.ImportPath]; p != nil && fail == nil {
 		return p, nil
 	}
 	var files []*ast.File
