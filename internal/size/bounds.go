@@ -24,6 +24,7 @@ var parts = []part{
 	{"dma, nvme, dart", []string{"unimem/dma/", "internal/nvme/", "internal/dart/"}, 4_000},
 	{"GPU, Wasm, decoder, actor", []string{"unimem/metal/", "unimem/vulkan/", "unimem/wasm/", "ane/wasm/",
 		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 14_000},
+	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/element/", "internal/numerics/", "internal/asm/", "internal/engine/emulate/",
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",

@@ -1,0 +1,131 @@
+package coreml
+
+import (
+	"strconv"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// read reads a protobuf, the model called name. file is for messages.
+func read(file, name string, data []byte) (*Model, error) {
+	r := newReader(file, data)
+	m := r.model(value{is: "Model", b: r.root}, name)
+	if r.err != nil {
+		return nil, r.err
+	}
+	m.remarks = r.remarks
+	if m.first() == nil {
+		return nil, unprogrammed(file, m.Kind)
+	}
+	if err := m.validate(file); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// validate checks the programs of a model, and describes those that their file does not describe.
+func (m *Model) validate(file string) error {
+	for _, p := range m.parts {
+		if err := p.validate(file); err != nil {
+			return err
+		}
+	}
+	if m.tree == nil {
+		return nil
+	}
+	if err := mil.Validate(file, m.tree); err != nil {
+		e := refused(file, ErrFormat, "convert the model again", "its program is no valid MIL: %v", err)
+		e.Cause = err
+		return e
+	}
+	if d := &m.Description; len(d.Functions) == 1 && d.Functions[0].Inputs == nil && d.Functions[0].Outputs == nil {
+		if all := inferred(m.tree); len(all.Functions) == 1 {
+			d.Functions = all.Functions
+		}
+	}
+	return nil
+}
+
+// model reads a Model.
+func (r *reader) model(v value, name string) *Model {
+	m := &Model{Name: name}
+	var content value
+	r.each(v, func(field string, v value) {
+		switch field {
+		case "specificationVersion":
+			m.Description.Specification = int(int32(v.n))
+		case "description":
+			version := m.Description.Specification
+			m.Description = r.description(v)
+			m.Description.Specification = version
+		case "isUpdatable":
+			if v.n != 0 {
+				r.note("the model can be trained on a device; only its program was read")
+			}
+		default:
+			m.Kind, content = field, v
+		}
+	})
+	if m.Kind == "" {
+		r.fail(v.b, broken, "the model has no content")
+		return m
+	}
+	switch content.is {
+	case "Program":
+		m.tree = r.program(content)
+		m.complete(r)
+	case "Pipelined":
+		r.each(content, func(_ string, v value) { r.pipeline(m, v) })
+	case "Pipeline":
+		r.pipeline(m, content)
+	case "NonMaximumSuppression":
+		m.Suppression = r.suppression(content)
+	}
+	return m
+}
+
+// pipeline reads a Pipeline.
+func (r *reader) pipeline(m *Model, v value) {
+	var names []string
+	r.each(v, func(name string, v value) {
+		if name == "names" {
+			names = append(names, v.str())
+			return
+		}
+		m.parts = append(m.parts, r.model(v, "model"+strconv.Itoa(len(m.parts))))
+	})
+	taken := map[string]bool{}
+	for i, name := range names[:min(len(names), len(m.parts))] {
+		if name != "" && !taken[name] {
+			m.parts[i].Name = name
+			taken[name] = true
+		}
+	}
+	m.link()
+}
+
+// complete joins the program and its description: functions of either that the other lacks, flexible shapes, labels.
+func (m *Model) complete(r *reader) {
+	d := &m.Description
+	if len(d.Functions) == 0 || len(d.Functions) == 1 && d.Function(d.Default) != nil && len(m.tree.Funcs) == 1 {
+		// The description of a model with one function does not name it.
+		only := Function{}
+		if len(d.Functions) == 1 {
+			only = d.Functions[0]
+		}
+		if only.Name = "main"; len(m.tree.Funcs) > 0 {
+			only.Name = m.tree.Select("").Name
+		}
+		d.Functions, d.Default = []Function{only}, only.Name
+	}
+	byName := map[string]*Function{}
+	for i := range d.Functions {
+		byName[d.Functions[i].Name] = &d.Functions[i]
+	}
+	for _, f := range m.tree.Funcs {
+		if described := byName[f.Name]; described != nil {
+			r.flexible(f, described)
+			described.Labels = labels(f)
+		}
+	}
+}
