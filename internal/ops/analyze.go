@@ -36,7 +36,8 @@ func analyze(
 	if invalid != nil && !mil.OnlyNames(invalid) {
 		return nil, invalid
 	}
-	files := &weightFiles{weights: weights, name: file, copied: true, opened: map[string]*weightFile{}}
+	files := newWeightFiles(weights, file)
+	files.copied = true
 	start := func() *analysis {
 		a := newAnalysis(ctx, file)
 		a.files, a.stored = files, stored

@@ -356,8 +356,11 @@ func TestRereadStopsAfterManyFaults(t *testing.T) {
 	require.Empty(t, list)
 	require.Len(t, g.Weights, mil.MaxFaults+2)
 	_, list = ops.Reread("e.mil", g.Weights, broken{})
+	require.Len(t, list, 1, "one file, one fault")
+	require.Contains(t, list[0].Error(), fmt.Sprintf("on fire (%d constants)", mil.MaxFaults+2))
+	_, list = ops.Reread("e.mil", g.Weights, files{"w.bin": holding(t, mil.FP32, 1, 2, 3, 4)})
 	require.Len(t, list, mil.MaxFaults+1)
-	require.NotContains(t, list[mil.MaxFaults].Error(), "on fire")
+	require.Equal(t, "too many faults", list[mil.MaxFaults].Msg)
 }
 
 // A note on numbers out of range counts those that it does not show.

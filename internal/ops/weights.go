@@ -58,6 +58,27 @@ func (w *Weight) Fault(file string, err error) *mil.Error {
 	return &mil.Error{File: file, Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
 }
 
+// Unusable are the faults of weight files that cannot be used at all, by path: one for each file.
+type Unusable map[string]*unusable
+
+type unusable struct {
+	fault *mil.Error
+	msg   string
+	n     int // constants of the file
+}
+
+// Fault returns the fault of w as Weight.Fault does; nil if the file has one already, which then counts w too.
+func (u Unusable) Fault(file string, w *Weight, err error) *mil.Error {
+	if f := u[w.Path]; f != nil {
+		f.n++
+		f.fault.Msg = fmt.Sprintf("%s (%d constants)", f.msg, f.n)
+		return nil
+	}
+	fault := w.Fault(file, err)
+	u[w.Path] = &unusable{fault, fault.Msg, 1}
+	return fault
+}
+
 // Entry is the content of another file in place of a Weight.
 type Entry struct {
 	Data   []byte   // the dense elements, aliasing the file; nil when there is no such file
@@ -75,14 +96,14 @@ func Reread(file string, list []*Weight, weights blob.Source) ([]Entry, mil.Erro
 		return entries, nil
 	}
 	var faults mil.ErrorList
-	files := weightFiles{weights: weights, name: file, opened: map[string]*weightFile{}}
+	files := newWeightFiles(weights, file)
 	for i, w := range list {
 		e, err := files.entry(w, w.Value != nil && w.Value.Stored != nil)
 		if w.Value == nil {
 			e.Notes = nil
 		}
 		if entries[i] = e; err != nil && !errors.Is(err, fs.ErrNotExist) {
-			faults.Add(w.Fault(file, err))
+			files.fault(&faults, w, err)
 		}
 		if len(faults) > mil.MaxFaults {
 			break // Merge adds the fault "too many faults"
@@ -97,6 +118,24 @@ type weightFiles struct {
 	name    string // of the program, for messages
 	copied  bool   // the caller may change its bytes afterwards
 	opened  map[string]*weightFile
+	broken  Unusable
+}
+
+func newWeightFiles(weights blob.Source, program string) *weightFiles {
+	return &weightFiles{weights: weights, name: program, opened: map[string]*weightFile{}, broken: Unusable{}}
+}
+
+// fault adds the fault err of w to a list. What is wrong with a file is told once, not for each constant.
+func (r *weightFiles) fault(list *mil.ErrorList, w *Weight, err error) {
+	fault := (*mil.Error)(nil)
+	if f := r.opened[w.Path]; f != nil && f.err != nil {
+		fault = r.broken.Fault(r.name, w, err)
+	} else {
+		fault = w.Fault(r.name, err)
+	}
+	if fault != nil {
+		list.Add(fault)
+	}
 }
 
 // weightFile is a weight file with its bytes. Any number of constants may name the same entry and alias its bytes.
@@ -242,7 +281,7 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		a.graph.note(n)
 	}
 	if w.Notes = e.Notes; err != nil {
-		a.faults.Add(w.Fault(a.file, err))
+		a.files.fault(&a.faults, w, err)
 		return nil
 	}
 	v.Data, v.Stored, v.weight = e.Data, e.Stored, w

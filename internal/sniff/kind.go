@@ -30,7 +30,7 @@ const (
 	HDF5        Kind = "HDF5 file"
 
 	// Arrays and pictures.
-	Npy     Kind = ".npy array"
+	Npy     Kind = ".npy file"
 	Npz     Kind = ".npz archive"
 	Picture Kind = "picture"
 
@@ -93,15 +93,15 @@ func (k Kind) words() (what, next string) {
 	case HDF5:
 		return "an HDF5 file, perhaps of Keras", "load it in Keras" + convert
 	case Npy, Npz:
-		return "an " + string(k), "run takes it as --in NAME=FILE"
+		return "a " + string(k), "run takes it as --in NAME=FILE"
 	case Picture:
 		return "a picture", "run takes it as --in NAME=FILE of a model with an input of pictures, image as an operand"
 	case LFS:
-		return "a Git LFS pointer, not the file", "run git lfs pull in its repository"
+		return "a Git LFS pointer", "run git lfs pull in its repository"
 	case Annex:
-		return "a git-annex pointer, not the file", "run git annex get in its repository"
+		return "a git-annex pointer", "run git annex get in its repository"
 	case HTML:
-		return "an HTML page, not the file", "download the file again, not the page that shows it"
+		return "an HTML page", "download the file again, not the page that shows it"
 	case Empty:
 		return "empty", "get the file again"
 	case Missing:
@@ -115,11 +115,11 @@ func (k Kind) words() (what, next string) {
 	case JSON:
 		return "a JSON file", "give the folder or the model that it describes"
 	case Text:
-		return "text, but no MIL program", "MIL text begins with program(...)"
+		return "text", "check the path"
 	case Folder:
 		return "a folder without a model", "give a MIL text, .mlpackage, .mlmodelc or .mlmodel"
 	case Stream:
 		return "a pipe or a device", "write it to a file first"
 	}
-	return "of an unknown format", "give a MIL text, .mlpackage, .mlmodelc or .mlmodel"
+	return "of no known format", "check the path"
 }

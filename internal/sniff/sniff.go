@@ -37,7 +37,7 @@ func (f Found) Absent() bool {
 // to be of another kind.
 func (f Found) Foreign(own Kind) bool {
 	switch f.Kind {
-	case own, Missing, Binary, Text:
+	case own, Missing, Binary:
 		return false
 	}
 	return true

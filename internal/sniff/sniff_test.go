@@ -97,13 +97,13 @@ func TestKindsOfFiles(t *testing.T) {
 // The words of a file contain no bytes of it, fit a line, and have a next step.
 func TestWordsAreOnOneLine(t *testing.T) {
 	f := sniff.Start("weight.bin", []byte(pointer), int64(len(pointer)))
-	require.Equal(t, "weight.bin is a Git LFS pointer to a file of 7873600 bytes, not the file; run git lfs pull in its "+
+	require.Equal(t, "weight.bin is a Git LFS pointer to a file of 7873600 bytes; run git lfs pull in its "+
 		"repository", f.String())
 	require.True(t, f.Absent())
 	require.True(t, f.Foreign(sniff.Weights))
 	require.False(t, f.Program())
 	f = sniff.Start("a", []byte("\x1b[31m\x00"), 6)
-	require.Equal(t, "a is of an unknown format; give a MIL text, .mlpackage, .mlmodelc or .mlmodel", f.String())
+	require.Equal(t, "a is of no known format; check the path", f.String())
 	require.False(t, f.Foreign(sniff.MIL))
 }
 

@@ -39,7 +39,7 @@ func Start(name string, start []byte, size int64) Found {
 	switch f.Kind {
 	case LFS:
 		if n := pointed(start); n > 0 {
-			f.What = fmt.Sprintf("a Git LFS pointer to a file of %d bytes, not the file", n)
+			f.What = fmt.Sprintf("a Git LFS pointer to a file of %d bytes", n)
 		}
 	case Zip:
 		if inner := zipped(start); strings.Contains(inner, ".mlpackage/") || strings.Contains(inner, ".mlmodelc/") {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -146,8 +147,16 @@ func readConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
 	text, err := wholefile.Read(path, maxConfig)
 	if err != nil {
-		return Config{}, &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Cause: err,
+		fault := &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Cause: err,
 			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}, Name: path}
+		if found := sniff.Path(dir); found.Foreign(sniff.ModelFolder) {
+			fault.Name, fault.Detail, fault.Hint = dir, "it is "+found.What, found.Next
+		}
+		return Config{}, fault
+	}
+	if found := sniff.Start(path, text[:min(len(text), sniff.Enough)], int64(len(text))); found.Absent() {
+		return Config{}, &Error{Base: errtext.Base{Op: "open", Err: ErrConfig, Detail: "it is " + found.What,
+			Hint: found.Next}, Name: path}
 	}
 	c, err := parseConfig(text)
 	if err != nil {

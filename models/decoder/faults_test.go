@@ -46,7 +46,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	t.Run("no folder", func(t *testing.T) {
 		refused(t, filepath.Join(t.TempDir(), "none"), ErrConfig, "config.json")
 	})
-	for name, text := range map[string]string{"no JSON": `{"architectures": [`, "empty": "", "a list": "[]",
+	for name, text := range map[string]string{"no JSON": `{"architectures": [`, "a list": "[]",
 		"more": `{} {}`, "bytes": "\x00\xff"} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t, decodertest.Spec{})
@@ -302,4 +302,31 @@ func TestAFailedPassChangesNothing(t *testing.T) {
 	require.NoError(t, again.Prefill(t.Context(), tokens[20:84]))
 	require.NoError(t, again.Prefill(t.Context(), tokens[84:]))
 	require.Equal(t, again.Logits(), s.Logits())
+}
+
+// What stands in the place of a file is called what it is.
+func TestPlaceholdersAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "config.json cannot be used: it is empty; get the file again",
+		"version https://git-lfs.github.com/spec/v1\nsize 9\n": "it is a Git LFS pointer to a file of 9 bytes; run git lfs " +
+			"pull in its repository",
+		"<html></html>": "it is an HTML page; download the file again",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600))
+		_, err := Open(dir)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, want)
+	}
+	t.Chdir(t.TempDir())
+	_, err := Open("org/name")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "it is no path, but may be the id of a model on a hub")
+	dir := t.TempDir()
+	_, err = decodertest.Write(dir, decodertest.Spec{})
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "pytorch_model.bin")))
+	_, err = Open(dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "but PyTorch files: file does not exist; save the model with save_pretrained")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/pages"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/decoder/tokenizer"
 	"github.com/anekit/anekit/unimem"
@@ -92,6 +93,10 @@ func openWeights(dir string) (*safetensors.File, error) {
 	switch missing := errors.Is(err, os.ErrNotExist); {
 	case missing && path == dir:
 		fault.Hint = "put model.safetensors, or its shards with model.safetensors.index.json, beside " + configFile
+		if found := sniff.Path(dir); found.Kind == sniff.PyTorch {
+			fault.Cause, fault.Detail = os.ErrNotExist, "the folder has no safetensors, but PyTorch files"
+			fault.Hint = "save the model with save_pretrained(.., safe_serialization=True)"
+		}
 	case missing && errors.As(err, &at):
 		fault.Name, fault.Detail = at.File, "the shard is missing"
 		fault.Hint = "download all files that " + filepath.Base(path) + " names"

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/unimem"
 )
@@ -119,7 +120,23 @@ func (s *shard) openHeader() (*os.File, error) {
 	return file, nil
 }
 
+// readHeader reads and checks the header. Of a file that is known to be of another kind it says of which.
 func (s *shard) readHeader(file *os.File) error {
+	err := s.parse(file)
+	if fault := (*Error)(nil); errors.As(err, &fault) && fault.Err != ErrChanged {
+		if found := sniff.File(file, s.path); found.Foreign(sniff.Safetensors) {
+			kind := ErrHeader
+			if found.Kind == sniff.Empty {
+				kind = ErrTruncated
+			}
+			return &Error{Base: errtext.Base{Op: fault.Op, Err: kind, Detail: "it is " + found.What, Hint: found.Next},
+				Offset: -1}
+		}
+	}
+	return err
+}
+
+func (s *shard) parse(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func headerLength(first []byte, size int64) (int, error) {
 	n := binary.LittleEndian.Uint64(first)
 	switch {
 	case n > MaxHeader:
-		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, at most %d are permitted", n, MaxHeader)
+		return 0, fault(ErrHeader, 0, "", "the first %d bytes are no length of a header, which is %d at most", lead, MaxHeader)
 	case n < 2:
 		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, the shortest header has 2", n)
 	case int64(n) > size-lead:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -19,7 +20,11 @@ const (
 func (f *File) find(op string) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
-		return &Error{Base: errtext.Base{Op: op, Err: err}, File: f.path, Offset: -1}
+		fault := &Error{Base: errtext.Base{Op: op, Err: err}, File: f.path, Offset: -1}
+		if found := sniff.Path(f.path); found.Kind == sniff.Hub {
+			fault.Detail, fault.Hint = "it is "+found.What, found.Next
+		}
+		return fault
 	}
 	switch {
 	case info.IsDir():
@@ -56,8 +61,12 @@ func (f *File) folder(op string) error {
 		f.shards = nil
 		return f.index(op, filepath.Join(f.path, indices[0]))
 	case len(f.shards) == 0:
-		return &Error{Base: errtext.Base{Op: op, Err: os.ErrNotExist,
+		fault := &Error{Base: errtext.Base{Op: op, Err: os.ErrNotExist,
 			Detail: "the folder has no *" + extension + " and no *" + indexExtension}, File: f.path, Offset: -1}
+		if found := sniff.Path(f.path); found.Foreign(sniff.ModelFolder) {
+			fault.Detail, fault.Hint = fault.Detail+"; it is "+found.What, found.Next
+		}
+		return fault
 	}
 	return nil
 }
@@ -77,6 +86,10 @@ func (f *File) index(op, path string) error {
 	data, err := wholefile.Read(path, MaxHeader)
 	if err != nil {
 		return named(unfit(err), op, path)
+	}
+	if found := sniff.Start(path, data[:min(len(data), sniff.Enough)], int64(len(data))); found.Absent() {
+		return &Error{Base: errtext.Base{Op: op, Err: ErrHeader, Detail: "it is " + found.What, Hint: found.Next},
+			File: path, Offset: -1}
 	}
 	s := &scanner{b: data}
 	err = s.object(func(key []byte) error {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -80,26 +81,44 @@ func systemError(path string, err error) *Error {
 	return &Error{File: path, Offset: -1, Msg: msg, Err: err}
 }
 
-// NewReader reads a weight file of size bytes from r, which the caller owns. The name appears in errors.
+// NewReader reads a weight file of size bytes from r, which the caller owns. The name appears in errors. What is known
+// to be of another kind, such as a Git LFS pointer, is ErrFormat and called what it is.
 func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
-	if size < headerSize {
-		return nil, f.fault(ErrFormat, 0, "a weight file starts with a header of 64 bytes",
-			"%d bytes are too few for a weight file", size)
+	err := f.header()
+	if errors.Is(err, ErrFormat) {
+		start := make([]byte, min(sniff.Enough, max(size, 0)))
+		if f.read(start, 0) == nil {
+			if found := sniff.Start(name, start, size); found.Foreign(sniff.Weights) {
+				return nil, f.fault(ErrFormat, -1, found.Next, "not a weight file: it is %s", found.What)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// header reads and checks the header.
+func (f *File) header() error {
+	if f.size < headerSize {
+		return f.fault(ErrFormat, 0, "a weight file starts with a header of 64 bytes",
+			"%d bytes are too few for a weight file", f.size)
 	}
 	var h header
 	if err := f.decode(&h, 0); err != nil {
-		return nil, err
+		return err
 	}
 	f.count = h.Count
 	switch h.Version {
 	case version:
 	case 1:
-		return nil, f.fault(ErrVersion, 4, "write the file again as version 2",
+		return f.fault(ErrVersion, 4, "write the file again as version 2",
 			"version 1 of the format is not supported")
 	default:
-		return nil, f.fault(ErrFormat, 4, "check the path; a file of raw numbers lacks the header of a weight file",
-			"not a weight file: version %d where 2 is expected", h.Version)
+		return f.fault(ErrFormat, 4, "check the path; a file of raw numbers lacks the header of a weight file",
+			"not a weight file: its header does not say version %d", version)
 	}
 	if h.Zeros != (header{}).Zeros {
 		f.warn("byte 8: the header has more than count and version; ignored")
@@ -107,7 +126,7 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	if f.count == 0 {
 		f.warn("byte 0: the header says 0 entries; entries are still read by offset")
 	}
-	return f, nil
+	return nil
 }
 
 // Close closes the file. A second Close does nothing. The error is that of the system, in an *Error.

@@ -255,11 +255,14 @@ func (u *upload) faults(missing map[string]error) error {
 		return err // of a text that compiled
 	}
 	var list mil.ErrorList
+	broken := ops.Unusable{}
 	for _, v := range p.Weights() {
 		path, _, err := v.Blob().Entry()
 		if why := missing[path]; err == nil && why != nil {
 			w := ops.Weight{Path: path, Pos: v.Blob().Pos}
-			list.Add(w.Fault(u.request.File, why))
+			if f := broken.Fault(u.request.File, &w, why); f != nil {
+				list.Add(f)
+			}
 		}
 	}
 	return list.Merge(nil).Err()

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/anekit/anekit/internal/sniff"
 )
 
 const (
@@ -33,24 +34,36 @@ const saveAgain = "save the array again with numpy.save"
 // otherFile describes a file that is not a .npy file by its first bytes. It returns nil if they are the beginning of a
 // .npy file.
 func otherFile(start string) *Error {
-	what, fix, begins := `not a .npy file: it does not begin with \x93NUMPY`, saveAgain, strings.HasPrefix
-	switch {
-	case start == "":
+	what, fix := `not a .npy file: it does not begin with \x93NUMPY`, saveAgain
+	switch found := sniff.Start("", []byte(start), int64(len(start))); found.Kind {
+	case sniff.Empty:
 		what = "the file is empty"
-	case begins(magic, start), begins(start, magic):
+	case sniff.Npy:
 		return nil
-	case begins(start, "PK\x03\x04"), begins(start, "PK\x05\x06"): // the latter is empty
+	case sniff.Npz, sniff.Zip:
 		what, fix = NotSingle, "name one of its arrays, as FILE.npz:KEY"
-	case begins(start, "\x80") && len(start) > 1 && start[1] <= 5: // the protocol
-		what = "this is a Python pickle, not a .npy file"
-	case begins(start, "\x1f\x8b"):
-		what, fix = "this is compressed with gzip", "unpack it first"
-	case begins(start, "\x89HDF"):
-		what = "this is an HDF5 file, not a .npy file"
-	case utf8.ValidString(start) && !strings.ContainsFunc(start, func(r rune) bool { return r < '\t' }):
-		what = "this is text, not a .npy file"
+	case sniff.Binary:
+		if strings.HasPrefix(magic, start) {
+			return nil
+		}
+	default:
+		what = "this is " + found.What + ", not a .npy file"
+		if found.Absent() || found.Kind == sniff.Gzip {
+			fix = found.Next
+		}
 	}
 	return &Error{What: what, Fix: fix}
+}
+
+// begins returns more of the first bytes of r, if it can read them again without waiting; else those that it has read.
+func begins(r io.Reader, read string) string {
+	if file, ok := r.(io.ReaderAt); ok {
+		start := make([]byte, sniff.Enough)
+		if n, _ := file.ReadAt(start, 0); bytes.HasPrefix(start[:n], []byte(read)) {
+			return string(start[:n])
+		}
+	}
+	return read
 }
 
 // readHeader reads everything before the data. It returns an array without data, and the position of the data.
@@ -65,7 +78,7 @@ func readHeader(r io.Reader) (a *Array, at int, err error) {
 	at = len(magic) + 2
 	err = readTo(at, "the magic string and version")
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
-		if other := otherFile(text.String()); other != nil {
+		if other := otherFile(begins(r, text.String())); other != nil {
 			return nil, 0, other
 		}
 	}

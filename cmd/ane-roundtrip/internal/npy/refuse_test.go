@@ -48,7 +48,7 @@ func TestReadRefuses(t *testing.T) {
 		{"archive", []byte("PK\x03\x04 a zip archive"), 0, "this is a .npz archive"},
 		{"empty archive", []byte("PK\x05\x06"), 0, "this is a .npz archive"},
 		{"pickle", []byte("\x80\x04\x95 a pickle"), 0, "this is a Python pickle"},
-		{"gzip", []byte("\x1f\x8b\x08 compressed"), 0, "compressed with gzip"},
+		{"gzip", []byte("\x1f\x8b\x08 compressed"), 0, "this is a gzip file, not a .npy file; unpack it"},
 		{"text", []byte("1 2 3"), 0, "this is text"},
 		{"other file", []byte("\x00\x01\x02 whatever"), 0, "does not begin with"},
 		{"version 0", file(0, f4, "abcd"), 6, "version 0.0"},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,6 +93,7 @@ func (w *WeightFiles) ReadFile(path string) ([]byte, error) {
 // hold, and the flag that names another one.
 func (w *WeightFiles) Explain(err error) {
 	for _, e := range cli.ProgramErrors(err) {
+		e.Msg = regexp.MustCompile(counted).ReplaceAllString(e.Msg, "")
 		for _, path := range w.Order {
 			what, ok := strings.CutPrefix(e.Msg, "weights "+path+": ") // a broker sends only the text
 			if !ok {
@@ -107,8 +109,14 @@ func (w *WeightFiles) Explain(err error) {
 	}
 }
 
+// counted is how many constants a fault of a file is about, which list says too.
+const counted = `( \(\d+ constants\))$`
+
 // sized names the size of a file for a message, unless what the message says of the file has it.
 func sized(what string, size int64) string {
+	if strings.Contains(what, "not a weight file: it is ") {
+		return ""
+	}
 	for _, said := range []string{"a file of %d bytes", "%d bytes are too few", "the file, which has %d"} {
 		if strings.Contains(what, fmt.Sprintf(said, size)) {
 			return ""

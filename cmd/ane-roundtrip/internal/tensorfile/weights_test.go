@@ -41,7 +41,7 @@ func TestASizeIsSaidOnce(t *testing.T) {
 	binary.LittleEndian.PutUint64(far[64+16:], 1000)
 	const hold = ", expected to hold tensor<fp16, [8]>, 16 bytes, at 64"
 	for what, content := range map[string][]byte{
-		"0 bytes are too few for a weight file" + hold:                                 {},
+		"not a weight file: it is empty" + hold:                                        {},
 		"byte 64: no room for an entry at offset 64 in a file of 100 bytes" + hold:     cut(100),
 		"a payload of 16 bytes at 1000 does not fit in the file, which has 144" + hold: far,
 		"no entry starts at offset 64: 0x00000000 where 0xdeadbeef is expected, in a file of 160 bytes" + hold: append(

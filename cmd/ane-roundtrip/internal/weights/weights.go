@@ -1,11 +1,9 @@
 package weights
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -18,6 +16,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -144,35 +143,19 @@ func open(path string) (*safetensors.File, error) {
 	const give = "give a .safetensors file, its index, or a folder of either"
 	f, err := safetensors.Open(path)
 	var fault *safetensors.Error
-	switch format := otherFormat(path); {
+	switch found := sniff.Path(path); {
 	case err == nil:
 		return f, nil
-	case format != "":
-		return nil, cli.Badf("%s is a %s file; "+give, path, format)
+	case found.Kind == sniff.Folder, found.Kind == sniff.Stream:
+		return nil, cli.Badf("%s is %s; "+give, path, found.What)
+	case found.Foreign(sniff.Safetensors) && found.Kind != sniff.Index && found.Kind != sniff.ModelFolder:
+		return nil, cli.Badf("%s is %s; %s", path, found.What, found.Next)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, cli.Badf("%w; "+give, err)
 	case errors.As(err, &fault) && !errors.Is(err, safetensors.ErrChanged):
 		return nil, cli.Bad(err)
 	}
 	return nil, err // of the system
-}
-
-// otherFormat names the format of a file that holds weights but is no .safetensors file, "" if it is not known.
-func otherFormat(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	var start [6]byte
-	n, _ := io.ReadFull(f, start[:])
-	for magic, format := range map[string]string{"\x93NUMPY": ".npy", "PK\x03\x04": "zip (.npz, .pt)", "GGUF": ".gguf",
-		"\x89HDF": "HDF5"} {
-		if bytes.HasPrefix(start[:n], []byte(magic)) {
-			return format
-		}
-	}
-	return ""
 }
 
 // run does the work of the command, and reports the tensors of the file that it reads or writes.
