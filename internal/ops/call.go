@@ -74,6 +74,11 @@ func (c *Call) note(text string) { c.a.note(c.Op.Pos, "", "%s: %s", c.Op.Kind, t
 func (c *Call) suits(p *Param) {
 	a, given := c.args[p.Name]
 	one := func(has func(v *Value) bool) bool { return slices.ContainsFunc(a.Values, has) }
+	if p.Const || p.Any || p.Known {
+		for _, v := range a.Values {
+			v.settle()
+		}
+	}
 	switch {
 	case !given:
 		if c.Op.Arg(p.Name) == nil && !p.Optional {

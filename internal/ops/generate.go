@@ -142,6 +142,7 @@ func inferOneHot(c *Call, x *Value) {
 
 // inferNonZero computes the result: its shape depends on the elements of x.
 func inferNonZero(c *Call, x *Value) {
+	x.settle()
 	switch {
 	case x.Data == nil:
 		c.refuse("x", "give a constant, or compute a mask with not_equal",

@@ -250,10 +250,18 @@ func inferConcat(c *Call, first *Value) {
 	if c.Op.Arg("interleave") == nil {
 		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
 	}
-	a := Join{Axis: c.axis("axis", first.Rank()), Interleave: c.boolean("interleave")}
-	shape := with(first.Shape, a.Axis, 0)
+	unit := first.Shape // a scalar counts as a vector of one
+	if first.Rank() == 0 {
+		unit = []int{1}
+	}
+	a := Join{Axis: c.axis("axis", len(unit)), Interleave: c.boolean("interleave")}
+	shape := with(unit, a.Axis, 0)
 	for _, v := range values {
 		fits := v.Rank() == first.Rank() && v.DType == first.DType
+		if v.Rank() == 0 && fits {
+			shape[0]++
+			continue
+		}
 		for i := range v.Shape {
 			fits = fits && (i == a.Axis || v.Shape[i] == first.Shape[i])
 		}

@@ -49,6 +49,7 @@ type Value struct {
 	vague    bool     // of a Survey: rules do not take it
 	bare     bool     // a number without a type: a setting may take it as float too
 	known    bool     // a constant, perhaps without Data, or the result of a constexpr operator
+	final    bool     // settle has looked at it
 	weight   *Weight  // the weight that it was read from, or nil
 }
 

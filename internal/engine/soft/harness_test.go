@@ -174,9 +174,10 @@ func (o operation) run(t rapid.TB) [][]byte {
 	return list
 }
 
-// exact runs o and compares every bit.
+// exact runs o and compares every bit, also of what a setting takes.
 func (o operation) exact(t rapid.TB) {
 	t.Helper()
+	o.settled(t)
 	for k, got := range o.run(t) {
 		want := encode(o.want[k])
 		if string(want) == string(got) {

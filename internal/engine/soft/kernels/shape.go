@@ -98,7 +98,7 @@ func join(s *Step) (run.Runner, int) {
 		strides, dims := ops.Strides(whole.Shape), parts[i].Shape
 		step := strides[a.Axis]
 		switch {
-		case s.Op == "stack":
+		case len(dims) < len(strides): // stack, and concat of scalars
 			dims = slices.Insert(slices.Clone(dims), a.Axis, 1)
 		case a.Interleave:
 			strides[a.Axis] *= len(parts)
