@@ -23,7 +23,8 @@ func same(a, b *mil.Program) error {
 		if g == nil {
 			return fmt.Errorf("no function %s", f.Name)
 		}
-		c := &comparison{a: scopeOf(nil, f.Params, f.Body), b: scopeOf(nil, g.Params, g.Body), matched: map[[2]*mil.Op]error{}}
+		c := &comparison{a: scopeOf(nil, f.Params, f.Body), b: scopeOf(nil, g.Params, g.Body),
+			matched: map[[2]*mil.Op]error{}}
 		if err := c.function(f, g); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -190,7 +191,8 @@ func (c *comparison) ref(x, y mil.Ref) error {
 }
 
 func (c *comparison) op(p, q *mil.Op) error {
-	if p.Kind != q.Kind || len(p.Args) != len(q.Args) || len(p.Results) != len(q.Results) || len(p.Blocks) != len(q.Blocks) {
+	if p.Kind != q.Kind || len(p.Args) != len(q.Args) || len(p.Results) != len(q.Results) ||
+		len(p.Blocks) != len(q.Blocks) {
 		return fmt.Errorf("%s of %d arguments and %s of %d", p.Kind, len(p.Args), q.Kind, len(q.Args))
 	}
 	for i := range p.Results {
@@ -248,7 +250,8 @@ func (c *comparison) operand(x, y mil.Operand) error {
 			break
 		}
 		if !x.Type.Same(y.Type) || !reflect.DeepEqual(content(x), content(y)) {
-			return fmt.Errorf("%.200s and %.200s", printed([]mil.Arg{mil.A("v", x)}), printed([]mil.Arg{mil.A("v", y)}))
+			return fmt.Errorf("%.200s and %.200s", printed([]mil.Arg{mil.A("v", x)}), printed([]mil.Arg{mil.A("v",
+				y)}))
 		}
 		return nil
 	}

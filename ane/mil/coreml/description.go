@@ -40,8 +40,11 @@ type Function struct {
 	Labels        []string // of a classifier: the labels in the order of its probabilities
 }
 
-// Input returns the input called name, or nil.
+// Input returns the input called name, or nil. A nil Function has none.
 func (f *Function) Input(name string) *Feature {
+	if f == nil {
+		return nil
+	}
 	for i := range f.Inputs {
 		if f.Inputs[i].Name == name {
 			return &f.Inputs[i]

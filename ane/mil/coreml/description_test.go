@@ -2,10 +2,12 @@ package coreml_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/coreml"
 )
@@ -25,7 +27,8 @@ func described() []proto {
 		feature(10, "y", array([]int{1, 4, 1, 32})), feature(10, "label", msg(3)), feature(10, "all", msg(6, msg(2))),
 		feature(13, "memory", msg(8, msg(1, msg(1, packed(1, 8)), num(2, 65552)))),
 		str(11, "label"), str(12, "all"),
-		msg(100, str(1, "summary"), str(2, "v2"), str(3, "author"), str(4, "MIT"), msg(100, str(1, "k"), str(2, "v"))),
+		msg(100, str(1, "summary"), str(2, "v2"), str(3, "author"), str(4, "MIT"), msg(100, str(1, "k"), str(2,
+			"v"))),
 	}
 }
 
@@ -33,15 +36,20 @@ func TestDescription(t *testing.T) {
 	m, err := coreml.Read(relu(8, described()...))
 	require.NoError(t, err)
 	require.Empty(t, m.Remarks())
-	picture := func(w, h int, colour string) *coreml.Image { return &coreml.Image{Width: w, Height: h, Colour: colour} }
+	picture := func(w, h int, colour string) *coreml.Image {
+		return &coreml.Image{Width: w, Height: h,
+			Colour: colour}
+	}
 	require.Equal(t, coreml.Description{
 		Specification: 8, Default: "main", Summary: "summary", Version: "v2", Author: "author", License: "MIT",
 		Metadata: map[string]string{"k": "v"},
 		Functions: []coreml.Function{{
 			Name: "main", Predicted: "label", Probabilities: "all",
 			Inputs: []coreml.Feature{
-				{Name: "x", Summary: "what it is", Kind: "multiArrayType", DType: mil.FP32, Optional: true, Shape: []int{1, 4, 1, 32}},
-				{Name: "picture", Kind: "imageType", Shape: []int{1, 3, 480, 640}, Image: picture(640, 480, coreml.BGR)},
+				{Name: "x", Summary: "what it is", Kind: "multiArrayType", DType: mil.FP32, Optional: true,
+					Shape: []int{1, 4, 1, 32}},
+				{Name: "picture", Kind: "imageType", Shape: []int{1, 3, 480, 640}, Image: picture(640, 480,
+					coreml.BGR)},
 				{Name: "grey", Kind: "imageType", Shape: []int{1, 1, 20, 8}, Image: picture(8, 20, coreml.Gray),
 					Ranges: [][2]int{{1, 1}, {1, 1}, {20, 20}, {8, -1}}},
 				{Name: "sizes", Kind: "imageType", Shape: []int{1, 3, 2, 4}, Image: picture(4, 2, coreml.RGB),
@@ -54,7 +62,8 @@ func TestDescription(t *testing.T) {
 			States: []coreml.Feature{{Name: "memory", Kind: "stateType", DType: mil.FP16, Shape: []int{1, 8}}},
 		}},
 	}, m.Description)
-	for name, flexible := range map[string]bool{"x": false, "picture": false, "grey": true, "sizes": true, "half": true} {
+	for name, flexible := range map[string]bool{"x": false, "picture": false, "grey": true, "sizes": true,
+		"half": true} {
 		require.Equal(t, flexible, m.Description.Function("").Input(name).Flexible(), name)
 	}
 	require.Nil(t, m.Description.Function("").Input("none"))
@@ -67,6 +76,7 @@ func TestFunctions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "b", m.Description.Default)
 	require.Equal(t, "b", m.Description.Function("").Name)
+	require.Equal(t, "b", m.Tree().Select("").Name, "an engine takes it too")
 	require.Empty(t, m.Shapes(), "the shapes of which function?")
 }
 
@@ -74,11 +84,13 @@ func TestFunctions(t *testing.T) {
 func TestLabels(t *testing.T) {
 	classes := words(tensor(pString, 2), "cat", "dog")
 	for name, block := range map[string]proto{
-		"constant": append(constant("c", tensor(pString, 2), classes), op("classify", "y", tensor(pString), arg("classes", "c"),
+		"constant": append(constant("c", tensor(pString, 2), classes), op("classify", "y", tensor(pString),
+			arg("classes", "c"),
 			arg("probabilities", "x"))...),
 		"inline": op("classify", "y", tensor(pString), inline("classes", classes), arg("probabilities", "x")),
 	} {
-		m, err := coreml.Read(program(6, nil, function("main", "CoreML5", []proto{named(1, "x", tensor(pFP32, 2))}, block,
+		m, err := coreml.Read(program(6, nil, function("main", "CoreML5", []proto{named(1, "x", tensor(pFP32, 2))},
+			block,
 			str(2, "y"))))
 		require.NoError(t, err, name)
 		require.Equal(t, []string{"cat", "dog"}, m.Description.Function("").Labels, name)
@@ -88,14 +100,18 @@ func TestLabels(t *testing.T) {
 // detector is a pipeline of a program, whose input is a picture, and the suppression of boxes.
 func detector() proto {
 	boxes := []proto{named(1, "image", tensor(pFP32, 1, 3, 8, 8))}
-	net := program(6, []proto{feature(1, "image", msg(4, num(1, 8), num(2, 8), num(3, 20))), feature(10, "scores", array([]int{4, 2})),
+	net := program(6, []proto{feature(1, "image", msg(4, num(1, 8), num(2, 8), num(3, 20))), feature(10, "scores",
+		array([]int{4, 2})),
 		feature(10, "boxes", array([]int{4, 4}))},
 		function("main", "CoreML5", boxes, op("a", "scores", tensor(pFP32, 4, 2), arg("x", "image")),
 			op("b", "boxes", tensor(pFP32, 4, 4), arg("x", "image")), str(2, "scores"), str(2, "boxes")))
-	suppress := append(num(1, 6), append(msg(2, feature(1, "scores", array([]int{4, 2})), feature(1, "boxes", array([]int{4, 4})),
+	suppress := append(num(1, 6), append(msg(2, feature(1, "scores", array([]int{4, 2})), feature(1, "boxes",
+		array([]int{4, 4})),
 		feature(10, "confidence", array(nil)), feature(10, "coordinates", array(nil))),
-		msg(610, msg(1, num(1, 1)), msg(100, str(1, "cat"), str(1, "dog")), real64(110, 0.7), real64(111, 0.25), str(200, "scores"),
-			str(201, "boxes"), str(202, "iou"), str(203, "least"), str(210, "confidence"), str(211, "coordinates"))...)...)
+		msg(610, msg(1, num(1, 1)), msg(100, str(1, "cat"), str(1, "dog")), real64(110, 0.7), real64(111, 0.25),
+			str(200, "scores"),
+			str(201, "boxes"), str(202, "iou"), str(203, "least"), str(210, "confidence"), str(211,
+				"coordinates"))...)...)
 	top := append(num(1, 6), msg(2, feature(1, "image", msg(4, num(1, 8), num(2, 8), num(3, 20))),
 		feature(10, "confidence", array(nil)), feature(10, "coordinates", array(nil)))...)
 	return append(top, msg(202, msg(1, net), msg(1, suppress), str(2, "net"))...)
@@ -120,7 +136,8 @@ func TestPipeline(t *testing.T) {
 	require.Nil(t, boxes.Tree())
 	require.ErrorIs(t, boxes.Err(), coreml.ErrKind)
 	require.Equal(t, "net", boxes.Description.Function("").Input("scores").From)
-	require.Equal(t, &coreml.Suppression{PerClass: true, Overlap: 0.7, Confidence: 0.25, Labels: []string{"cat", "dog"},
+	require.Equal(t, &coreml.Suppression{PerClass: true, Overlap: 0.7, Confidence: 0.25, Labels: []string{"cat",
+		"dog"},
 		ConfidenceIn: "scores", BoxesIn: "boxes", OverlapIn: "iou", LeastIn: "least", ConfidenceOut: "confidence",
 		BoxesOut: "coordinates"}, boxes.Suppression)
 
@@ -138,15 +155,38 @@ func TestUnknownFields(t *testing.T) {
 	require.Equal(t, []string{"field 77 of Model is not known here and was not read"}, m.Remarks())
 }
 
-// Shapes has the default shapes of open inputs, and those of the option Shape.
+// A program takes the default shapes of its open inputs, or those of the option Shape: as a package, compiled, and
+// compiled without FlexibleShapeInformation, where metadata.json alone has them.
 func TestShapes(t *testing.T) {
-	root := folder(t, "a.mlpackage", map[string][]byte{spec: pairs["a range of lengths"].model})
-	m, err := coreml.Open(root)
-	require.NoError(t, err)
-	require.Equal(t, map[string][]int{"x": {1, 8}}, m.Shapes())
-	m, err = coreml.Open(root, coreml.Shape("x", 1, 64))
-	require.NoError(t, err)
-	require.Equal(t, map[string][]int{"x": {1, 64}}, m.Shapes())
+	pair := pairs["a range of lengths"]
+	start, rest, _ := strings.Cut(pair.text, "[FlexibleShapeInformation")
+	_, rest, _ = strings.Cut(rest, ")))]")
+	for name, files := range map[string]map[string][]byte{
+		"a.mlpackage": {spec: pair.model},
+		"b.mlmodelc":  {"model.mil": []byte(pair.text)},
+		"c.mlmodelc": {"model.mil": []byte(start + rest),
+			"metadata.json": []byte(`[{"inputSchema": [{"name": "x", "shape": "[1, 8]"}]}]`)},
+	} {
+		root := folder(t, name, files)
+		for _, c := range []struct {
+			opts []coreml.Option
+			want int
+		}{{nil, 8}, {[]coreml.Option{coreml.Shape("x", 1, 64)}, 64}} {
+			m, err := coreml.Open(root, c.opts...)
+			require.NoError(t, err)
+			require.Equal(t, map[string][]int{"x": {1, c.want}}, m.Shapes())
+			require.Equal(t, []int{1, c.want}, m.Description.Function("").Input("x").Shape)
+			tree, err := ane.Source{Program: m}.Tree()
+			require.NoError(t, err)
+			require.Equal(t, mil.TensorOf(mil.FP32, 1, c.want), tree.Funcs[0].Body[0].Results[0].Type, name)
+		}
+		_, err := coreml.Open(root, coreml.Shape("n", 1))
+		require.ErrorIs(t, err, coreml.ErrShape)
+	}
+	_, err := coreml.Open(folder(t, "d.mlpackage", map[string][]byte{spec: pair.model}), coreml.Shape("x", 1, 513))
+	require.ErrorIs(t, err, coreml.ErrShape)
+	require.ErrorContains(t, err,
+		"no input x can take the shape [1 513]; each axis has a least and a greatest length: [[1 1] [1 512]]")
 }
 
 func TestCompiled(t *testing.T) {
@@ -157,32 +197,39 @@ func TestCompiled(t *testing.T) {
 	require.Equal(t, &coreml.Feature{Name: "x", Kind: "multiArrayType", DType: mil.FP32, Shape: []int{1, 8},
 		Ranges: [][2]int{{1, 1}, {1, 512}}}, m.Description.Function("").Input("x"))
 
-	m, err = coreml.Open(folder(t, "b.mlmodelc", map[string][]byte{"model.mil": []byte(text), "metadata.json": []byte(`[{
+	m, err = coreml.Open(folder(t, "b.mlmodelc", map[string][]byte{"model.mil": []byte(text),
+		"metadata.json": []byte(`[{
 		"specificationVersion": 8, "author": "me", "license": "MIT", "version": "2", "shortDescription": "text",
 		"userDefinedMetadata": {"k": "v"}, "modelType": {"name": "MLModelType_mlProgram"},
-		"inputSchema": [{"name": "x", "type": "MultiArray", "dataType": "Float32", "shape": "[1, 8]", "isOptional": "1",
-			"shapeRange": "[[1, 1], [1, 64]]", "shortDescription": "sound"}, {"name": "n", "type": "MultiArray", "shape": "[]"}],
+		"inputSchema": [{"name": "x", "type": "MultiArray", "dataType": "Float32", "shape": "[1, 8]",
+			"isOptional": "1",
+			"shapeRange": "[[1, 1], [1, 64]]", "shortDescription": "sound"}, {"name": "n", "type": "MultiArray",
+				"shape": "[]"}],
 		"outputSchema": [{"name": "y", "type": "MultiArray", "dataType": "Float16", "shape": "[]"}]}]`)}))
 	require.NoError(t, err)
 	require.Equal(t, coreml.Description{Specification: 8, Author: "me", License: "MIT", Version: "2", Summary: "text",
 		Metadata: map[string]string{"k": "v"}, Default: "main", Functions: []coreml.Function{{Name: "main",
-			Inputs: []coreml.Feature{{Name: "x", Kind: "multiArrayType", DType: mil.FP32, Shape: []int{1, 8}, Optional: true,
-				Ranges: [][2]int{{1, 1}, {1, 64}}, Summary: "sound"},
+			Inputs: []coreml.Feature{{Name: "x", Kind: "multiArrayType", DType: mil.FP32, Shape: []int{1, 8},
+				Optional: true,
+				Ranges:   [][2]int{{1, 1}, {1, 64}}, Summary: "sound"},
 				{Name: "n", Kind: "multiArrayType", DType: mil.Int32, Shape: []int{1}}},
 			Outputs: []coreml.Feature{{Name: "y", Kind: "multiArrayType", DType: mil.FP16}}}}}, m.Description)
 
-	m, err = coreml.Open(folder(t, "c.mlmodelc", map[string][]byte{"model.mil": []byte(text), "metadata.json": []byte(`{`)}))
+	m, err = coreml.Open(folder(t, "c.mlmodelc", map[string][]byte{"model.mil": []byte(text),
+		"metadata.json": []byte(`{`)}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"metadata.json is malformed and was not read"}, m.Remarks())
 	require.Len(t, m.Description.Function("").Inputs, 2)
 }
 
 func TestCompiledPipeline(t *testing.T) {
-	picture := `[{"inputSchema": [{"name": "x", "type": "Image", "width": "32", "height": "1", "colorspace": "RGB"}]}]`
+	picture := `[{"inputSchema": [{"name": "x", "type": "Image", "width": "32", "height": "1",
+		"colorspace": "RGB"}]}]`
 	root := folder(t, "p.mlmodelc", map[string][]byte{
 		"coremldata.bin": {1}, "model0/model.mil": []byte(reluMIL), "model0/metadata.json": []byte(picture),
 		"model0/weights/0-weight.bin": []byte("w"), "model1/coremldata.bin": {1}, "model2/model.mil": []byte(reluMIL),
-		"metadata.json": []byte(`[{"modelType": {"name": "MLModelType_pipeline", "structure": [{"name": "MLModelType_mlProgram"},
+		"metadata.json": []byte(`[{"modelType": {"name": "MLModelType_pipeline",
+			"structure": [{"name": "MLModelType_mlProgram"},
 			{"name": "MLModelType_nonMaximumSuppression"}, {"name": "MLModelType_mlProgram"}]}}]`)})
 	m, err := coreml.Open(root)
 	require.NoError(t, err)
@@ -196,7 +243,8 @@ func TestCompiledPipeline(t *testing.T) {
 	data, err := m.ReadFile("@model_path/weights/0-weight.bin")
 	require.NoError(t, err)
 	require.Equal(t, "w", string(data))
-	require.Equal(t, &coreml.Image{Width: 32, Height: 1, Colour: coreml.RGB}, m.Parts()[0].Description.Function("").Input("x").Image)
+	require.Equal(t, &coreml.Image{Width: 32, Height: 1, Colour: coreml.RGB},
+		m.Parts()[0].Description.Function("").Input("x").Image)
 
 	_, err = coreml.Open(folder(t, "q.mlmodelc", map[string][]byte{"model0/coremldata.bin": {1}}))
 	require.ErrorIs(t, err, coreml.ErrKind)

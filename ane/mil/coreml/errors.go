@@ -13,6 +13,7 @@ var (
 	ErrKind      = errors.New("a kind of model without a program")
 	ErrEncrypted = errors.New("the model is encrypted")
 	ErrPart      = errors.New("no such part")
+	ErrShape     = errors.New("no input takes the shape")
 )
 
 // Error is why a model cannot be opened, or a part of it not be found.

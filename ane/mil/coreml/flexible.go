@@ -1,7 +1,9 @@
 package coreml
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -68,6 +70,111 @@ func (r *reader) flexible(f *mil.Function, d *Function) {
 		Elems: []mil.Type{mil.TensorOf(mil.Int32, 2)}}, ranges)
 	v.Literal = all
 	f.Attrs = append(f.Attrs, mil.A(flexibleShapes, v))
+}
+
+// choose makes a shape the default one of an input, in every function and part that leaves axes of it open and allows
+// the shape. It reports whether there is any.
+func (m *Model) choose(name string, lengths []int) (found bool) {
+	for _, p := range m.parts {
+		found = p.choose(name, lengths) || found
+	}
+	if m.tree == nil {
+		return found
+	}
+	for _, f := range m.tree.Funcs {
+		i := slices.IndexFunc(f.Params, func(p mil.Var) bool { return p.Name == name })
+		in := m.Description.Function(f.Name).Input(name)
+		if i < 0 || !fits(f.Params[i].Type, lengths) || in != nil && !in.allows(lengths) {
+			continue
+		}
+		found = true
+		if in != nil {
+			in.Shape = slices.Clone(lengths)
+		}
+		for _, a := range f.Attrs {
+			if a.Name == flexibleShapes {
+				replace(a.Value, name, shape(lengths))
+			}
+		}
+	}
+	return found
+}
+
+// fits reports whether a type with open axes can have a shape.
+func fits(t mil.Type, lengths []int) bool {
+	if _, fixed := t.Shape(); fixed || t.Kind != mil.Tensor || len(t.Dims) != len(lengths) {
+		return false
+	}
+	for i, d := range t.Dims {
+		if lengths[i] <= 0 || d.Known() && d.Size != lengths[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// allows reports whether the description of an input allows a shape.
+func (f *Feature) allows(lengths []int) bool {
+	for i, r := range f.Ranges {
+		if i < len(lengths) && (lengths[i] < r[0] || r[1] >= 0 && lengths[i] > r[1]) {
+			return false
+		}
+	}
+	return len(f.Shapes) == 0 || slices.ContainsFunc(f.Shapes, func(s []int) bool { return slices.Equal(s, lengths) })
+}
+
+// allowed says which shapes an input may take.
+func (m *Model) allowed(name string) string {
+	for _, p := range append(slices.Clone(m.parts), m) {
+		if p.tree == nil {
+			continue
+		}
+		for _, f := range p.tree.Funcs {
+			for _, x := range f.Params {
+				in := p.Description.Function(f.Name).Input(name)
+				switch {
+				case x.Name != name:
+				case in == nil || len(in.Ranges)+len(in.Shapes) == 0:
+					return "its type is " + short(x.Type.String())
+				case len(in.Shapes) > 0:
+					return fmt.Sprintf("it may be one of %v", in.Shapes[:min(len(in.Shapes), 8)])
+				default:
+					return fmt.Sprintf("each axis has a least and a greatest length: %v", in.Ranges)
+				}
+			}
+		}
+	}
+	return "Description lists the inputs"
+}
+
+// replace changes the default shape of an input in the value of FlexibleShapeInformation.
+func replace(value mil.Operand, name string, to mil.Literal) {
+	v, _ := value.(*mil.Value)
+	if v == nil {
+		return
+	}
+	all, _ := v.Literal.(*mil.TupleLit)
+	if all == nil {
+		return
+	}
+	for _, l := range all.Items {
+		part, _ := l.(*mil.TupleLit)
+		if part == nil || len(part.Items) != 2 {
+			continue
+		}
+		if s, ok := part.Items[0].(mil.StringLit); !ok || s.Value != defaultShapes {
+			continue
+		}
+		d, _ := part.Items[1].(*mil.DictLit)
+		if d == nil {
+			continue
+		}
+		for i := range d.Pairs {
+			if s, ok := d.Pairs[i].Key.(mil.StringLit); ok && s.Value == name {
+				d.Pairs[i].Value = to
+			}
+		}
+	}
 }
 
 // combine makes the choices of several inputs, which go together by their place in the lists. A choice leaves an input

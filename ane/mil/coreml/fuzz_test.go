@@ -19,7 +19,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := coreml.Read(data)
 		if err != nil {
-			if e, ok := errors.AsType[*coreml.Error](err); !ok || e.Msg == "" || e.Err == nil || e.Offset > int64(len(data)) {
+			e, ok := errors.AsType[*coreml.Error](err)
+			if !ok || e.Msg == "" || e.Err == nil || e.Offset > int64(len(data)) {
 				t.Fatalf("%#v", err)
 			}
 			return

@@ -1,7 +1,6 @@
 package coreml
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ type Model struct {
 	tree    *mil.Program
 	parts   []*Model
 	remarks []string
-	shapes  map[string][]int // of options
+	shapes  map[string][]int // of the option Shape
 }
 
 // Program is the kind of models that have a program.
@@ -29,7 +28,8 @@ const Program = "mlProgram"
 // Option configures Open.
 type Option func(*Model)
 
-// Shape chooses the shape of a flexible input, in place of its default.
+// Shape chooses the shape of a flexible input, in place of its default. A part of a pipeline takes it if it has the
+// input. Open returns ErrShape for a shape that the model does not allow.
 func Shape(input string, lengths ...int) Option {
 	return func(m *Model) {
 		if m.shapes == nil {
@@ -79,8 +79,8 @@ func (m *Model) Dir() string {
 // ReadFile returns a weight file of the program. Errors are those of blob.Dir.
 func (m *Model) ReadFile(path string) ([]byte, error) { return blob.Dir(m.Dir()).ReadFile(path) }
 
-// Shapes returns shapes of flexible inputs: those of the option Shape, and the default shapes that the description of
-// the only function has.
+// Shapes returns the shapes of flexible inputs that the program leaves to the description, for a program with one
+// function: those of the option Shape, else the default ones.
 func (m *Model) Shapes() map[string][]int {
 	all := map[string][]int{}
 	if p := m.first(); p != nil && len(p.tree.Funcs) == 1 && len(p.Description.Functions) == 1 {
@@ -91,7 +91,6 @@ func (m *Model) Shapes() map[string][]int {
 			}
 		}
 	}
-	maps.Copy(all, m.shapes)
 	return all
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -25,6 +27,12 @@ func Open(path string, opts ...Option) (*Model, error) {
 	}
 	for _, o := range opts {
 		o(m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.shapes)) {
+		if !m.choose(name, m.shapes[name]) {
+			return nil, refused(path, ErrShape, m.allowed(name), "no input %s can take the shape %v", short(name),
+				m.shapes[name])
+		}
 	}
 	return m, nil
 }

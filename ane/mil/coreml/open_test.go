@@ -36,7 +36,8 @@ func folder(t *testing.T, name string, files map[string][]byte) string {
 
 // relu is a model whose program computes y = relu(x).
 func relu(version int, description ...proto) proto {
-	return program(version, description, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1, 4, 1, 32))},
+	return program(version, description, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1, 4, 1,
+		32))},
 		op("relu", "y", tensor(pFP16, 1, 4, 1, 32), arg("x", "x")), str(2, "y")))
 }
 
@@ -48,7 +49,8 @@ const (
 
 // manifest is a Manifest.json whose model lies at path in Data.
 func manifest(path string) []byte {
-	return []byte(`{"fileFormatVersion": "1.0.0", "itemInfoEntries": {"A": {"author": "com.apple.CoreML", "path": "` + path +
+	return []byte(`{"fileFormatVersion": "1.0.0", "itemInfoEntries": {"A": {"author": "com.apple.CoreML",
+		"path": "` + path +
 		`"}, "B": {"path": "com.apple.CoreML/weights"}}, "rootModelIdentifier": "A"}`)
 }
 
@@ -58,7 +60,8 @@ func TestOpenEveryForm(t *testing.T) {
 		open  string // below the folder
 		dir   string // that @model_path means
 	}{
-		"a.mlpackage":     {map[string][]byte{"Manifest.json": manifest("com.apple.CoreML/net.mlmodel"), "Data/com.apple.CoreML/net.mlmodel": relu(7)}, "", "Data/com.apple.CoreML"},
+		"a.mlpackage": {map[string][]byte{"Manifest.json": manifest("com.apple.CoreML/net.mlmodel"),
+			"Data/com.apple.CoreML/net.mlmodel": relu(7)}, "", "Data/com.apple.CoreML"},
 		"bare.mlpackage":  {map[string][]byte{spec: relu(7)}, "", "Data/com.apple.CoreML"},
 		"inner.mlpackage": {map[string][]byte{spec: relu(7)}, "Data/com.apple.CoreML", "Data/com.apple.CoreML"},
 		"data.mlpackage":  {map[string][]byte{spec: relu(7)}, "Data", "Data/com.apple.CoreML"},
@@ -92,7 +95,8 @@ func TestOpenEveryForm(t *testing.T) {
 			f := m.Description.Function("")
 			require.NotNil(t, f)
 			require.Equal(t, "main", f.Name)
-			require.Equal(t, []coreml.Feature{{Name: "x", Kind: "multiArrayType", DType: mil.FP16, Shape: []int{1, 4, 1, 32}}},
+			require.Equal(t, []coreml.Feature{{Name: "x", Kind: "multiArrayType", DType: mil.FP16, Shape: []int{1,
+				4, 1, 32}}},
 				f.Inputs)
 			require.Equal(t, "y", f.Outputs[0].Name)
 		})
@@ -100,6 +104,7 @@ func TestOpenEveryForm(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
 	text := []byte("program(1.0)")
 	for name, c := range map[string]struct {
 		files map[string][]byte
@@ -107,25 +112,40 @@ func TestOpenRefuses(t *testing.T) {
 		is    error
 		want  string
 	}{
-		"no model":          {map[string][]byte{"a.txt": text}, "nothing.mlmodel", fs.ErrNotExist, "no such model"},
-		"a.mlpackage":       {map[string][]byte{"Manifest.json": manifest("com.apple.CoreML/model.mlmodel")}, "", fs.ErrNotExist, "a file of the model is missing; copy the model with all its files"},
-		"b.mlpackage":       {map[string][]byte{"Manifest.json": manifest("../../out")}, "", coreml.ErrFormat, "its model lies outside"},
-		"c.mlpackage":       {map[string][]byte{"Manifest.json": []byte("{")}, "", coreml.ErrFormat, "malformed"},
-		"d.mlpackage":       {map[string][]byte{"Data/x": nil}, "", coreml.ErrFormat, "no Manifest.json and 0 models"},
-		"e.mlpackage":       {map[string][]byte{spec: []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n")}, "", coreml.ErrFormat, "git lfs pull"},
-		"f.mlpackage":       {map[string][]byte{spec: relu(7)[:100]}, "", coreml.ErrFormat, "byte "},
-		"a picture":         {map[string][]byte{"a.png": []byte("\x89PNG\r\n\x1a\n0000000000")}, "a.png", coreml.ErrFormat, "a picture"},
-		"a.mlmodelc":        {map[string][]byte{"metadata.json": []byte("[{}]")}, "", coreml.ErrFormat, "no model.mil"},
-		"net.mlmodelc":      {map[string][]byte{"model.espresso.net": []byte(`{"storage": "x"}`), "coremldata.bin": {1}}, "", coreml.ErrKind, "neural network"},
-		"hidden.mlmodelc":   {map[string][]byte{"model.espresso.net": {0xff, 0x80, 0}, "coremldata.bin": {1}}, "", coreml.ErrEncrypted, "--encrypt"},
-		"secret.mlmodelc":   {map[string][]byte{"model.mil": {0xff, 0x80, 0}, "coremldata.bin": {1}}, "", coreml.ErrEncrypted, "--encrypt"},
-		"locked.mlmodelc":   {map[string][]byte{"model.mil": []byte(reluMIL), "encryptionInfo/coremldata.bin": {1}}, "", coreml.ErrEncrypted, "--encrypt"},
-		"trees.mlmodelc":    {map[string][]byte{"coremldata.bin": {1}, "metadata.json": []byte(`[{"modelType": {"name": "MLModelType_treeEnsembleClassifier"}}]`)}, "", coreml.ErrKind, "a tree ensemble classifier (treeEnsembleClassifier)"},
-		"untold.mlmodelc":   {map[string][]byte{"coremldata.bin": {1}}, "", coreml.ErrKind, "without model.mil"},
-		"glm.mlmodel":       {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 1), msg(2), msg(300))}, "a.mlmodel", coreml.ErrKind, "a linear regressor (glmRegressor), not an ML program"},
-		"nn.mlmodel":        {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2), msg(403, num(1, 2)))}, "a.mlmodel", coreml.ErrKind, `coremltools.convert(.., convert_to="mlprogram")`},
-		"pipeline of trees": {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2), msg(200, msg(1, msg(1, num(1, 1), msg(402)))))}, "a.mlmodel", coreml.ErrKind, "no part of the pipeline has a program"},
-		"no content":        {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2))}, "a.mlmodel", coreml.ErrFormat, "the model has no content"},
+		"no model": {map[string][]byte{"a.txt": text}, "nothing.mlmodel", fs.ErrNotExist, "no such model"},
+		"a.mlpackage": {map[string][]byte{"Manifest.json": manifest("com.apple.CoreML/model.mlmodel")}, "",
+			fs.ErrNotExist, "a file of the model is missing; copy the model with all its files"},
+		"b.mlpackage": {map[string][]byte{"Manifest.json": manifest("../../out")}, "", coreml.ErrFormat,
+			"its model lies outside"},
+		"c.mlpackage": {map[string][]byte{"Manifest.json": []byte("{")}, "", coreml.ErrFormat, "malformed"},
+		"d.mlpackage": {map[string][]byte{"Data/x": nil}, "", coreml.ErrFormat,
+			"no Manifest.json and 0 models"},
+		"e.mlpackage": {map[string][]byte{spec: []byte(pointer)}, "", coreml.ErrFormat, "git lfs pull"},
+		"f.mlpackage": {map[string][]byte{spec: relu(7)[:100]}, "", coreml.ErrFormat, "byte "},
+		"a picture": {map[string][]byte{"a.png": []byte("\x89PNG\r\n\x1a\n0000000000")}, "a.png",
+			coreml.ErrFormat, "a picture"},
+		"a.mlmodelc": {map[string][]byte{"metadata.json": []byte("[{}]")}, "", coreml.ErrFormat,
+			"no model.mil"},
+		"net.mlmodelc": {map[string][]byte{"model.espresso.net": []byte(`{"storage": "x"}`),
+			"coremldata.bin": {1}}, "", coreml.ErrKind, "neural network"},
+		"hidden.mlmodelc": {map[string][]byte{"model.espresso.net": {0xff, 0x80, 0}, "coremldata.bin": {1}}, "",
+			coreml.ErrEncrypted, "--encrypt"},
+		"secret.mlmodelc": {map[string][]byte{"model.mil": {0xff, 0x80, 0}, "coremldata.bin": {1}}, "",
+			coreml.ErrEncrypted, "--encrypt"},
+		"locked.mlmodelc": {map[string][]byte{"model.mil": []byte(reluMIL), "encryptionInfo/coremldata.bin": {1}},
+			"", coreml.ErrEncrypted, "--encrypt"},
+		"trees.mlmodelc": {map[string][]byte{"coremldata.bin": {1},
+			"metadata.json": []byte(`[{"modelType": {"name": "MLModelType_treeEnsembleClassifier"}}]`)}, "",
+			coreml.ErrKind, "a tree ensemble classifier (treeEnsembleClassifier)"},
+		"untold.mlmodelc": {map[string][]byte{"coremldata.bin": {1}}, "", coreml.ErrKind, "without model.mil"},
+		"glm.mlmodel": {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 1), msg(2), msg(300))},
+			"a.mlmodel", coreml.ErrKind, "a linear regressor (glmRegressor), not an ML program"},
+		"nn.mlmodel": {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2), msg(403, num(1, 2)))},
+			"a.mlmodel", coreml.ErrKind, `coremltools.convert(.., convert_to="mlprogram")`},
+		"pipeline of trees": {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2), msg(200, msg(1, msg(1,
+			num(1, 1), msg(402)))))}, "a.mlmodel", coreml.ErrKind, "no part of the pipeline has a program"},
+		"no content": {map[string][]byte{"a.mlmodel": slices.Concat(num(1, 4), msg(2))}, "a.mlmodel",
+			coreml.ErrFormat, "the model has no content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := coreml.Open(filepath.Join(folder(t, name, c.files), filepath.FromSlash(c.open)))

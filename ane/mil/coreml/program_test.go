@@ -18,11 +18,13 @@ var pairs = map[string]struct {
 	text  string
 }{
 	"arguments and attributes in order, two results, a weight file": {
-		program(8, nil, function("main", "CoreML7", []proto{named(1, "x", tensor(pFP16, 1, 4)), named(1, "a", tensor(pFP32, 1))},
+		program(8, nil, function("main", "CoreML7", []proto{named(1, "x", tensor(pFP16, 1, 4)), named(1, "a",
+			tensor(pFP32, 1))},
 			constant("axis", tensor(pInt32), scalar(-1)),
 			constant("w", tensor(pFP16, 1, 4), blobValue(tensor(pFP16, 1, 4), "@model_path/weights/weight.bin", 64)),
 			op("mul", "m", tensor(pFP16, 1, 4), arg("y", "w"), arg("x", "x")),
-			op("concat", "y", tensor(pFP16, 1, 8), arg("values", "m", "x"), arg("axis", "axis"), inline("interleave", truth(0))),
+			op("concat", "y", tensor(pFP16, 1, 8), arg("values", "m", "x"), arg("axis", "axis"),
+				inline("interleave", truth(0))),
 			str(2, "y"), str(2, "m"))),
 		`program(1.0) ` + info + ` { func main<ios17>(tensor<fp32, [1]> a, tensor<fp16, [1, 4]> x) {
 			tensor<fp16, [1, 4]> c = const()[val = tensor<fp16, [1, 4]>(BLOBFILE(path = tensor<string, []>(` +
@@ -35,7 +37,8 @@ var pairs = map[string]struct {
 	"values of every type": {
 		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1))},
 			op("one", "y", tensor(pFP16, 1), arg("x", "x"),
-				inline("a", raw(tensor(pFP16, 2), 0x00, 0x3c, 0x00, 0xfc)), inline("b", fp32s(tensor(pFP32, 2, 2), 1, 2, 3, -0.5)),
+				inline("a", raw(tensor(pFP16, 2), 0x00, 0x3c, 0x00, 0xfc)), inline("b", fp32s(tensor(pFP32, 2, 2),
+					1, 2, 3, -0.5)),
 				inline("c", raw(tensor(pInt8, 2), 0xff, 0x7f)), inline("d", raw(tensor(pUint8, 2), 0xff, 0x7f)),
 				inline("e", raw(tensor(pUint16, 1), 0xff, 0xff)), inline("f", words(tensor(pString, 2), "p", "")),
 				inline("g", value(tensor(pInt64), msg(5, msg(1, packed(-5))))),
@@ -46,11 +49,14 @@ var pairs = map[string]struct {
 				inline("n", raw(tensor(pInt4, 3), 1, 0xff, 7))),
 			str(2, "y"))),
 		`program(1.0) ` + info + ` { func main<ios16>(tensor<fp16, [1]> x) {
-			tensor<fp16, [1]> y = one(a = tensor<fp16, [2]>([0x1p+0, -inf]), b = tensor<fp32, [2, 2]>([[1, 2], [3, -0x1p-1]]),
-				c = tensor<int8, [2]>([-1, 127]), d = tensor<uint8, [2]>([255, 127]), e = tensor<uint16, [1]>([65535]),
+			tensor<fp16, [1]> y = one(a = tensor<fp16, [2]>([0x1p+0, -inf]), b = tensor<fp32, [2, 2]>([[1, 2], [3,
+				-0x1p-1]]),
+				c = tensor<int8, [2]>([-1, 127]), d = tensor<uint8, [2]>([255, 127]), e = tensor<uint16,
+					[1]>([65535]),
 				f = tensor<string, [2]>(["p", ""]), g = tensor<int64, []>(-5), h = tensor<uint64, []>(7),
 				i = tensor<bool, [2]>([true, false]), j = tensor<int32, [0]>([]), k = tensor<int32, [2]>([3, 4]),
-				l = tensor<fp32, []>(0x1p-149), m = tensor<int4, [3]>([1, -1, 7]), n = tensor<int4, [3]>([1, -1, 7]), x = x);
+				l = tensor<fp32, []>(0x1p-149), m = tensor<int4, [3]>([1, -1, 7]), n = tensor<int4, [3]>([1, -1,
+					7]), x = x);
 		} -> (y); }`,
 	},
 	"ios18 has plain scalars, states and several functions": {
@@ -64,7 +70,8 @@ var pairs = map[string]struct {
 			func b<ios18>(state<tensor<fp16, [2]>> s) { tensor<fp16, [2]> y = read_state(input = s); } -> (y); }`,
 	},
 	"blocks": {
-		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP32, 2)), named(1, "n", tensor(pInt32))},
+		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP32, 2)), named(1, "n",
+			tensor(pInt32))},
 			constant("zero", tensor(pInt32), scalar(0)),
 			msg(3, str(1, "while_loop"), arg("loop_vars", "zero", "x"),
 				named(3, "k", tensor(pInt32)), named(3, "y", tensor(pFP32, 2)), entry(5, "name", word("loop")),
@@ -72,7 +79,8 @@ var pairs = map[string]struct {
 					op("less", "more", tensor(pBool), arg("x", "i"), arg("y", "n")), str(2, "more")),
 				msg(4, named(1, "i2", tensor(pInt32)), named(1, "v2", tensor(pFP32, 2)),
 					op("add", "next", tensor(pInt32), arg("x", "i2"), inline("y", scalar(1))),
-					op("add", "sum", tensor(pFP32, 2), arg("x", "v2"), arg("y", "x")), str(2, "next"), str(2, "sum"))),
+					op("add", "sum", tensor(pFP32, 2), arg("x", "v2"), arg("y", "x")), str(2, "next"), str(2,
+						"sum"))),
 			str(2, "y"))),
 		`program(1.0) ` + info + ` { func main<ios16>(tensor<int32, []> n, tensor<fp32, [2]> x) {
 			tensor<int32, []> first = const()[val = tensor<int32, []>(0)];
@@ -87,10 +95,13 @@ var pairs = map[string]struct {
 		} -> (y); }`,
 	},
 	"a range of lengths": {
-		program(8, []proto{feature(1, "x", array([]int{1, 8}, msg(31, msg(1, num(1, 1), num(2, 1)), msg(1, num(1, 1), num(2, 512)))))},
-			function("main", "CoreML7", []proto{named(1, "x", tensor(pFP32, 1, open)), named(1, "n", tensor(pInt32, 1))},
+		program(8, []proto{feature(1, "x", array([]int{1, 8}, msg(31, msg(1, num(1, 1), num(2, 1)), msg(1, num(1,
+			1), num(2, 512)))))},
+			function("main", "CoreML7", []proto{named(1, "x", tensor(pFP32, 1, open)), named(1, "n", tensor(pInt32,
+				1))},
 				op("relu", "y", tensor(pFP32, 1, open), arg("x", "x")), str(2, "y"))),
-		`program(1.0) ` + info + ` { func main<ios17>(tensor<int32, [1]> n, tensor<fp32, [1, ?]> x) [FlexibleShapeInformation =
+		`program(1.0) ` + info + ` { func main<ios17>(tensor<int32, [1]> n, tensor<fp32, [1,
+			?]> x) [FlexibleShapeInformation =
 			tuple<tuple<tensor<string, []>, dict<tensor<string, []>, tensor<int32, [?]>>>, tuple<tensor<string, []>,
 			dict<tensor<string, []>, list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"x", [1, 8]}}),
 			("RangeDims", {{"x", [[1, 1], [1, 512]]}})))] {
@@ -100,7 +111,8 @@ var pairs = map[string]struct {
 		program(9, []proto{
 			feature(1, "x", array(nil, msg(21, msg(1, msg(1, packed(1, 8))), msg(1, msg(1, packed(1, 16)))))),
 			feature(1, "z", array([]int{2}, msg(21, msg(1, msg(1, packed(2))), msg(1, msg(1, packed(4))))))},
-			function("main", "CoreML8", []proto{named(1, "x", tensor(pFP16, 1, open)), named(1, "z", tensor(pFP16, open))},
+			function("main", "CoreML8", []proto{named(1, "x", tensor(pFP16, 1, open)), named(1, "z", tensor(pFP16,
+				open))},
 				op("add", "y", tensor(pFP16, 1, open), arg("x", "x"), arg("y", "z")), str(2, "y"))),
 		`program(1.3) [buildInfo = dict<string, string>({{"coremltools-version", "9.0"}})] {
 			func main<ios18>(tensor<fp16, [1, ?]> x, tensor<fp16, [?]> z) [FlexibleShapeInformation =
@@ -138,7 +150,8 @@ func TestComparisonFindsDifferences(t *testing.T) {
 		from, to string
 	}{
 		{0, "less(x = p, y = n)", "less(x = n, y = p)"}, {0, "-> (a, b)", "-> (a, q)"}, {0, "add(x = q", "sub(x = q"},
-		{0, "tensor<int32, []>(1)", "tensor<int32, []>(2)"}, {1, "512", "513"}, {2, "values = (m, x)", "values = (x, m)"},
+		{0, "tensor<int32, []>(1)", "tensor<int32, []>(2)"}, {1, "512", "513"}, {2, "values = (m, x)",
+			"values = (x, m)"},
 		{2, "(64)", "(128)"}, {2, "-> (y, m)", "-> (y)"}, {2, "(-1)", "(1)"},
 	} {
 		a, err := mil.Parse("a.mil", []byte(texts[change.text]))

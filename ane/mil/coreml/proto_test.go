@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The functions below write protobuf for tests. Their numbers are those of Core ML's format, apart from the table of the
-// package.
+// The functions below write protobuf for tests. Their numbers are those of Core ML's format, apart from the table of
+// the package.
 
 type proto = []byte
 
@@ -128,7 +128,8 @@ func inline(name string, v proto) proto { return entry(2, name, msg(1, msg(2, v)
 
 // op is an operation with one result.
 func op(kind, result string, t proto, rest ...proto) proto {
-	return msg(3, slices.Concat(append([]proto{str(1, kind), named(3, result, t), entry(5, "name", word(result))}, rest...)...))
+	start := slices.Concat(str(1, kind), named(3, result, t), entry(5, "name", word(result)))
+	return msg(3, append([]proto{start}, rest...)...)
 }
 
 // function is an entry of a program's functions.

@@ -1,6 +1,7 @@
 package coreml
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -118,6 +119,7 @@ func (m *Model) complete(r *reader) {
 		}
 		d.Functions, d.Default = []Function{only}, only.Name
 	}
+	m.order(r)
 	byName := map[string]*Function{}
 	for i := range d.Functions {
 		byName[d.Functions[i].Name] = &d.Functions[i]
@@ -127,5 +129,18 @@ func (m *Model) complete(r *reader) {
 			r.flexible(f, described)
 			described.Labels = labels(f)
 		}
+	}
+}
+
+// order moves the default function of a model without main to the front, where a caller that names none finds it.
+func (m *Model) order(r *reader) {
+	i := slices.IndexFunc(m.tree.Funcs, func(f *mil.Function) bool { return f.Name == m.Description.Default })
+	switch {
+	case i <= 0:
+	case m.tree.Func("main") != nil:
+		r.note("the default function is %s; main runs where none is named", short(m.Description.Default))
+	default:
+		f := m.tree.Funcs[i]
+		m.tree.Funcs = slices.Insert(slices.Delete(m.tree.Funcs, i, i+1), 0, f)
 	}
 }
