@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -240,22 +241,23 @@ var definitions = map[string]func(call) []nd{
 		return []nd{x}
 	},
 	"max_pool": func(c call) []nd {
-		x, kernel := c.x("x"), c.ints("kernel_sizes")
-		strides := c.ints("strides", ones(len(kernel))...)
-		require.False(c, c.flag("ceil_mode"))
-		before, after := c.margins(x.shape[2:], kernel, strides, ones(len(kernel)))
-		x = x.padded(append([]int{0, 0}, before...), append([]int{0, 0}, after...), math.Inf(-1))
-		y := x
-		for i := range kernel {
-			n := (y.shape[2+i]-kernel[i])/strides[i] + 1
-			best := y.cut(2+i, 0, n, strides[i])
-			for k := 1; k < kernel[i]; k++ {
-				best = pair(best, y.cut(2+i, k, n, strides[i]), func(a, b float64) float64 { return max(a, b) })
-			}
-			y = best
-		}
-		return []nd{y}
+		return []nd{c.pool(math.Inf(-1), func(a, b float64) float64 { return max(a, b) })}
 	},
+	"avg_pool": func(c call) []nd {
+		add := func(a, b float64) float64 { return a + b }
+		y := c.pool(0, add)
+		n := call{c.oracle, maps.Clone(c.args)} // how many elements each window has
+		n.args["x"] = []known{{nd: c.x("x").each(func(float64) float64 { return 1 })}}
+		if !c.flag("exclude_padding_from_average") {
+			count := 1
+			for _, k := range c.ints("kernel_sizes") {
+				count *= k
+			}
+			return []nd{y.each(func(f float64) float64 { return f / float64(count) })}
+		}
+		return []nd{pair(y, n.pool(0, add), func(a, b float64) float64 { return a / b })}
+	},
+	"lstm": recurrence,
 	"matmul": func(c call) []nd {
 		a, b := c.x("x"), c.x("y")
 		for _, one := range []struct {
@@ -278,6 +280,67 @@ var definitions = map[string]func(call) []nd{
 		return []nd{y}
 	},
 	"conv": convolution,
+}
+
+// pool joins the elements of each window, axis by axis.
+func (c call) pool(none float64, f func(a, b float64) float64) nd {
+	y, kernel := c.x("x"), c.ints("kernel_sizes")
+	strides := c.ints("strides", ones(len(kernel))...)
+	require.False(c, c.flag("ceil_mode"))
+	before, after := c.margins(y.shape[2:], kernel, strides, ones(len(kernel)))
+	y = y.padded(append([]int{0, 0}, before...), append([]int{0, 0}, after...), none)
+	for i := range kernel {
+		n := (y.shape[2+i]-kernel[i])/strides[i] + 1
+		all := y.cut(2+i, 0, n, strides[i])
+		for k := 1; k < kernel[i]; k++ {
+			all = pair(all, y.cut(2+i, k, n, strides[i]), f)
+		}
+		y = all
+	}
+	return y
+}
+
+// recurrence is an LSTM of x[s, b, i] in one direction or in both. Gates are in the order input, forget, output, cell.
+func recurrence(c call) []nd {
+	x, h0, c0 := c.x("x"), c.x("initial_h"), c.x("initial_c")
+	require.Equal(c, "tanh", c.word("cell_activation", "tanh"))
+	require.Equal(c, "sigmoid", c.word("recurrent_activation", "sigmoid"))
+	require.Equal(c, "tanh", c.word("activation", "tanh"))
+	require.False(c, c.has("peephole") || c.has("clip"))
+	steps, suffixes := x.shape[0], []string{""}
+	direction := c.word("direction", "forward")
+	if direction == "bidirectional" {
+		suffixes = append(suffixes, "_back")
+	}
+	n := h0.shape[1] / len(suffixes)
+	add := func(a, b float64) float64 { return a + b }
+	mul := func(a, b float64) float64 { return a * b }
+	var outs, lastH, lastC []nd
+	for k, suffix := range suffixes {
+		h, cell := h0.cut(1, k*n, n, 1), c0.cut(1, k*n, n, 1)
+		wi, wh := c.x("weight_ih"+suffix).turn([]int{1, 0}), c.x("weight_hh"+suffix).turn([]int{1, 0})
+		out := make([]nd, steps)
+		for s := range steps {
+			at := s
+			if suffix != "" || direction == "reverse" {
+				at = steps - 1 - s
+			}
+			g := pair(product(x.cut(0, at, 1, 1).as(x.shape[1:]), wi), product(h, wh), add)
+			if c.has("bias" + suffix) {
+				g = pair(g, c.x("bias"+suffix), add)
+			}
+			gate := func(i int) nd { return g.cut(1, i*n, n, 1) }
+			cell = pair(pair(gate(1).each(sigma), cell, mul), pair(gate(0).each(sigma), gate(3).each(math.Tanh), mul), add)
+			h = pair(gate(2).each(sigma), cell.each(math.Tanh), mul)
+			out[at] = h.as(append([]int{1}, h.shape...))
+		}
+		outs, lastH, lastC = append(outs, join(out, 0)), append(lastH, h), append(lastC, cell)
+	}
+	y, h := join(outs, 2), join(lastH, 1)
+	if !c.flag("output_sequence") {
+		y = h.as(append([]int{1}, h.shape...))
+	}
+	return []nd{y, h, join(lastC, 1)}
 }
 
 func numbers(list ...int) nd {

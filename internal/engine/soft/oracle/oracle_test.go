@@ -23,8 +23,8 @@ type oracle struct {
 // known is a value: a tensor, a text, or the items of a list.
 type known struct {
 	nd
-	text  string
-	items []nd
+	text string
+	list []known
 }
 
 // scope has the values of a function or of a block by name.
@@ -65,7 +65,8 @@ func (o *oracle) body(s *scope, body []*mil.Op) {
 		o.op = op
 		for i, v := range o.results(s, op) {
 			r := op.Results[i]
-			if v.items == nil && v.text == "" && (r.Type.Kind == mil.Tensor || r.Type.Kind == mil.Scalar) {
+			if v.list == nil && v.text == "" && r.Type.DType != mil.String && // the label of classify, an index here
+				(r.Type.Kind == mil.Tensor || r.Type.Kind == mil.Scalar) {
 				v.d = r.Type.DType
 				o.fits(r, v.shape)
 				v.nd = o.round(v.nd)
@@ -197,7 +198,7 @@ func (o *oracle) results(s *scope, op *mil.Op) []known {
 		return c.args["val"]
 	}
 	if f, ok := structured[op.Kind]; ok {
-		return f(c, s)
+		return f(c, s, op)
 	}
 	f, ok := definitions[op.Kind]
 	require.True(o, ok, "no definition of %s", op.Kind)
