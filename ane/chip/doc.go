@@ -11,4 +11,5 @@
 // M4). "guide" is sbryngelson/ane-guide (M1, some M2 and M5), "forge" sbryngelson/ANEForge (M2 Pro and M5). "field
 // guide" is skyfallsin/apple-neural-engine-field-guide (M3 Max), "maderix" maderix/ANE (M4, M5), "ironmill"
 // jafreck/ironmill (M3 Pro). "gpt" is vipuldivyanshu92/ANEgpt, "rane" cyberia-to/rane, "orion" mechramc/Orion (M4).
+// "coremltools #2687" is an issue of apple/coremltools (M3 Max, M4), "dump" a file of what a machine printed.
 package chip

@@ -6,13 +6,14 @@ type Spec struct {
 	Chip
 
 	// What the engine is.
-	DescriptorVersion Fact[int]  // of the compiler's output
-	CPUSubtype        Fact[int]  // of the compiler's output
-	Engines           Fact[int]  // engines that one program can be split over
-	Clock             Fact[Span] // of the neural engine in MHz, from idle to full
-	ZeroWeights       Fact[bool] // weights in the sparse format skip products with zero
-	Trigonometry      Fact[bool] // sin and cos are accepted
-	ExactSlice        Fact[bool] // a last-axis slice with an offset keeps values; else it scales by 16 on the way
+	DescriptorVersion Fact[int]     // of the compiler's output
+	CPUSubtype        Fact[int]     // of the compiler's output
+	Engines           Fact[int]     // engines that one program can be split over
+	Clock             Fact[Span]    // of the neural engine in MHz, from idle to full
+	ZeroWeights       Fact[bool]    // weights in the sparse format skip products with zero
+	Trigonometry      Fact[bool]    // sin and cos are accepted
+	SoftplusEnd       Fact[float64] // from this operand on softplus gives 0
+	ExactSlice        Fact[bool]    // a last-axis slice with an offset keeps values; else it scales by 16 on the way
 
 	// How fast it is.
 	Peak            Fact[Span] // fp16 TFLOPS that programs reach, all engines

@@ -29,8 +29,8 @@ var modes = [...]struct {
 	{"reference", "", 0},
 	{"m1", "H13", common | Fours | BiasLast | SliceTimes16},
 	{"m2", "H14", common | HalfAway | SliceTimes16},
-	{"m4", "H16g", common | HalfAway},
-	{"m5", "H17", common | HalfAway | RoundInHalf},
+	{"m4", "H16g", common | HalfAway | SoftplusEnds},
+	{"m5", "H17", common | HalfAway | RoundInHalf | SoftplusEnds},
 	{"m6", "H18g", common | HalfAway},
 }
 

@@ -43,6 +43,10 @@ const (
 	// SliceTimes16 multiplies by 16 in between when a slice begins inside the last axis: 4095 and above
 	// become infinite (AG on M1 and M2).
 	SliceTimes16
+	// SoftplusEnds makes softplus 0 where its exponential is above 32768, from 10.41 on. Measured on the M4 (coremltools
+	// #2687) and seen on the M5 (0 at 11 in AF, wrong above about 10.4 in a dump). An M3 Max has 0 from 10.395. The other
+	// chips were not measured: there softplus ends where the exponential leaves fp16, at 11.09 (inferred).
+	SoftplusEnds
 )
 
 // ruleNames says what each rule does, in the order of the constants.
@@ -60,6 +64,7 @@ var ruleNames = [...]string{
 	"int8 products summed in int32",
 	"round by adding 0.5 in fp16",
 	"slice inside the last axis multiplies by 16",
+	"softplus is 0 where exp is above 32768",
 }
 
 // Has reports whether r contains all rules of x.

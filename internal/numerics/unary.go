@@ -19,7 +19,7 @@ var functions = map[string]func(r Rules, x, epsilon float64) float64{
 	"sqrt":     func(r Rules, x, _ float64) float64 { return r.sqrt(x) },
 	"rsqrt":    func(r Rules, x, eps float64) float64 { return r.rsqrt(r.round(x + eps)) },
 	"inverse":  func(r Rules, x, eps float64) float64 { return r.inverse(r.round(x + eps)) },
-	"softplus": func(r Rules, x, _ float64) float64 { return r.log(r.round(1 + r.exp(x))) },
+	"softplus": func(r Rules, x, _ float64) float64 { return r.softplus(r.exp(x)) },
 	"softsign": func(r Rules, x, _ float64) float64 { return x * r.inverse(r.round(1+math.Abs(x))) },
 	"round":    func(r Rules, x, _ float64) float64 { return r.integer(x) },
 }
@@ -209,6 +209,14 @@ func (r Rules) inverse(x float64) float64 {
 	}
 	m, e := math.Frexp(a)
 	return math.Copysign(math.Ldexp(r.at(&tables.inverse, m), -e), x)
+}
+
+// softplus is the logarithm of 1 + e, where e is the exponential.
+func (r Rules) softplus(e float64) float64 {
+	if r.Has(SoftplusEnds) && e > 32768 {
+		return 0
+	}
+	return r.log(r.round(1 + e))
 }
 
 // integer truncates x + copysign(0.5, x), added in fp16 (AF on the M5; that this is the cause is inferred).

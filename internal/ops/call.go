@@ -126,8 +126,8 @@ func (c *Call) rule() {
 	case c.failed():
 		return
 	case f == States:
-		c.note("Apple's engine refuses states by the e5rt runtime, and nothing shows that it takes them in memory; " +
-			"feed the state as an extra input and output")
+		c.note("Core ML runs states on the engine; by e5 an M5 refuses them (forge), and no published program has one in " +
+			"memory: there feed the state as an extra input and output")
 	case c.Def.Cost == Free, c.Def.Cost == Moves, f == Indexing, f == Detections, f >= Conversions && f != Recurrents:
 	case c.Def.Name == "resize": // which also moves integers
 	default:
@@ -154,17 +154,16 @@ func (c *Call) rule() {
 	}
 	p := newPlacing(chip.CoreML)
 	p.statement(c.Node)
-	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }) {
-		c.note("never runs on Apple's Neural Engine; Core ML runs it on the CPU")
+	if i := slices.IndexFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }); i >= 0 {
+		c.note("Core ML runs it on the CPU (" + p.Reasons[i].Source + ")")
 	}
 }
 
-// fp32 remarks that arithmetic outside fp16 is not known to run on a real
-// engine: there fp32 exists only at the edges of a program.
+// fp32 remarks on arithmetic outside fp16: on the engine of an M1, fp32 exists only at the edges of a program.
 func (c *Call) fp32() {
 	first := c.args[c.Def.Params[0].Name].Values[0].DType
 	if first != mil.FP16 && first != mil.Bool {
-		c.note(first.String() + " arithmetic is not known to run on Apple's engine; cast to fp16")
+		c.note(first.String() + " arithmetic: the engine of an M1 computes in fp16 alone (guide); cast to fp16")
 	}
 }
 

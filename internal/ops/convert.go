@@ -15,7 +15,7 @@ var conversions = []Def{
 			to := c.dtype("dtype")
 			refused := func(d mil.DType) bool { return d == mil.Int32 || !slices.Contains(storable, d) }
 			if refused(x.DType) || refused(to) {
-				c.note("Apple's engine refuses casts of " + x.DType.String() + " to " + to.String())
+				c.note("in memory an M3 Pro refuses casts of " + x.DType.String() + " to " + to.String() + ", and by e5 an M5")
 			}
 			c.gives(nil, to, x.Shape)
 		}},

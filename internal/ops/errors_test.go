@@ -198,7 +198,7 @@ func TestNotes(t *testing.T) {
 	g, list := analyze(t, around(body.String(), "v0"), nil)
 	require.Empty(t, list)
 	require.Len(t, g.Notes, 101)
-	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic is not known to run on Apple's engine; cast to fp16",
+	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic: the engine of an M1 computes in fp16 alone (guide); cast to fp16",
 		g.Notes[0])
 }
 

@@ -30,7 +30,7 @@ func (p *placing) value(v *Value) {
 			p.surface(v, "output "+name)
 		}
 	case t.Kind == mil.Tensor:
-		p.refuse("dynamic-shape", "guide (D)", "%s: %s has an axis without a length", what,
+		p.refuse("dynamic-shape", "", "%s: %s has an axis without a length", what,
 			near.Cut(v.declared.String()))
 	}
 	p.of[v] = max(p.of[v], p.here)
@@ -53,8 +53,8 @@ func (p *placing) sizes(v *Value, name string) {
 	}
 }
 
-// unfit are the types that no surface of a compiler has, beside whole numbers of less than 8 bits, and those of which
-// no program is known.
+// unfit are the types that no surface of a compiler has, beside whole numbers of less than 8 bits, and those that
+// no published program has.
 var unfit = map[chip.Compiler]struct{ refused, doubtful []mil.DType }{
 	chip.InMemory: {
 		[]mil.DType{mil.Int8, mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String},
@@ -68,10 +68,11 @@ var unfit = map[chip.Compiler]struct{ refused, doubtful []mil.DType }{
 // surface adds what keeps an input or output from a surface.
 func (p *placing) surface(v *Value, what string) {
 	switch types := unfit[p.via]; {
+	case p.via == chip.CoreML: // takes it; what computes with it has a reason of its own
 	case slices.Contains(types.refused, v.DType) || v.DType.Bits() < 8 && v.DType.Integer():
-		p.refuse("io-type", cited(tried[p.via]), "%s is %v, which the %v compiler does not take", what, v.DType, p.via)
+		p.refuse("io-type", tried[p.via].Source, "%s is %v, which the %v compiler does not take", what, v.DType, p.via)
 	case slices.Contains(types.doubtful, v.DType):
-		p.doubt("io-type", cited(tried[p.via]), "%s is %v, of which no program for the %v compiler is known", what,
+		p.doubt("io-type", tried[p.via].Source, "%s is %v, which no published program for the %v compiler has", what,
 			v.DType, p.via)
 	}
 	if n, most := int64(v.Surface()), p.spec.SurfaceBytes; n > most.Value {

@@ -24,7 +24,7 @@ func TestInferGivesTheResultsOfOneStatement(t *testing.T) {
 
 	_, notes, err = ops.Lookup("concat").Infer(ops.Operand{Name: "values", Values: out, List: true}, one("axis", axis))
 	require.NoError(t, err)
-	require.Contains(t, notes[0], "concat: Apple's engine refuses concat without interleave")
+	require.Contains(t, notes[0], "concat: in memory an M3 and an M4 refuse concat without interleave")
 }
 
 func TestInferReportsEveryFault(t *testing.T) {

@@ -115,7 +115,7 @@ func responseLimits(p *placing) {
 func castLimits(p *placing) {
 	for _, v := range append(p.Operands(), p.Out...) {
 		if d := v.DType; d == mil.Int32 || d == mil.UInt32 || d.Bits() == 64 || narrow(d) {
-			p.refuse("cast-type", "ironmill, forge (M)", "cast with %v", d)
+			p.refuse("cast-type", ironmill+"; "+forge, "cast with %v", d)
 			return
 		}
 	}
@@ -137,7 +137,7 @@ func topKLimits(p *placing) {
 	case ok.Known():
 		r.Sure, r.Why = true, "topk is refused"
 	default:
-		r.Why = "topk is not known to compile"
+		r.Why = "topk was not tried on this chip"
 	}
 	p.add(r)
 }
@@ -163,6 +163,16 @@ func (p *placing) makers(v *Value) {
 	p.Where[v.Made] = max(p.Where[v.Made], OnCPU)
 	for _, from := range v.Made.Operands() {
 		p.makers(from)
+	}
+}
+
+// updateLimits has the places that are computed: with constant ones published stateful models run on the engine.
+func updateLimits(p *placing) {
+	begin, end := p.Value("begin"), p.Value("end")
+	known := func(v *Value) bool { return v == nil || v.Folded }
+	if p.via == chip.CoreML && !(known(begin) && known(end)) {
+		p.refuse("moving-update", "", "slice_update at a computed place: the engine's compiler crashes; where Core ML "+
+			"does not ask it, it runs on the CPU")
 	}
 }
 
@@ -201,7 +211,7 @@ func reluLimits(p *placing) {
 		}
 	}
 	if n == 32 || n == 34 {
-		p.refuse("last-relu", "study 15.4 (M)", "a chain of %d convolutions of 512 channels ends with relu", n)
+		p.refuse("last-relu", "study 15.4: measured on an M6", "a chain of %d convolutions of 512 channels ends with relu", n)
 	}
 }
 
@@ -265,6 +275,6 @@ func blockLimits(p *placing) {
 func paletteLimits(p *placing) {
 	if lut := p.Value("lut"); p.spec.Chip == chip.M6 && lut != nil && lut.Rank() > 2 && lut.Shape[lut.Rank()-1] > 1 {
 		p.whole = p.via == chip.CoreML
-		p.refuse("vector-palette", "study 7.5 (M)", "a palette of vectors of %d", lut.Shape[lut.Rank()-1])
+		p.refuse("vector-palette", "study 7.5: measured on an M6", "a palette of vectors of %d", lut.Shape[lut.Rank()-1])
 	}
 }

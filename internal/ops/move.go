@@ -248,7 +248,7 @@ func inferStack(c *Call, first *Value) {
 func inferConcat(c *Call, first *Value) {
 	values := c.args["values"].Values
 	if c.Op.Arg("interleave") == nil {
-		c.note("Apple's engine refuses concat without interleave; write interleave = bool(false)")
+		c.note("in memory an M3 and an M4 refuse concat without interleave; write interleave = bool(false)")
 	}
 	unit := first.Shape // a scalar counts as a vector of one
 	if first.Rank() == 0 {

@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
@@ -76,8 +78,9 @@ func (p *placing) statement(n *Node) Where {
 			n.Def.limits(p)
 		}
 	}
-	p.supported()
-	p.integers()
+	if p.supported(); p.here == OnEngine { // one reason says enough
+		p.integers()
+	}
 	for _, v := range append(n.Operands(), n.Out...) {
 		p.here = max(p.here, p.of[v])
 		if v.Made != nil && v.Made.Def != nil && v.Made.Def.constexpr() {
@@ -87,8 +90,8 @@ func (p *placing) statement(n *Node) Where {
 	return p.here
 }
 
-// cited names the source of a fact with its evidence: "forge (M)".
-func cited[T any](f chip.Fact[T]) string { return f.Source + " (" + f.Degree.Tag() + ")" }
+// cited names the source of a fact with its evidence: "forge: measured".
+func cited[T any](f chip.Fact[T]) string { return f.Source + ": " + f.Degree.String() }
 
 // verdict says how far a refusal reaches.
 type verdict uint8
@@ -112,9 +115,9 @@ type support struct {
 
 // tried tells on which chips the refusals of a compiler were met.
 var tried = map[chip.Compiler]chip.Fact[chip.Chip]{
-	chip.InMemory: {Value: chip.M3, Degree: chip.Measured, Source: "ironmill, on M3 Pro"},
-	chip.E5:       {Value: chip.M5, Degree: chip.Measured, Source: "forge"},
-	chip.CoreML:   {Value: chip.M4, Degree: chip.Measured, Source: "study 5.2"},
+	chip.InMemory: {Value: chip.M3, Degree: chip.Measured, Source: ironmill},
+	chip.E5:       {Value: chip.M5, Degree: chip.Measured, Source: forge},
+	chip.CoreML:   {Value: chip.M4, Degree: chip.Measured, Source: study},
 }
 
 // nowhere is an operator that no engine takes and Core ML runs on the CPU.
@@ -130,9 +133,15 @@ func (d *Def) OffEngine() bool { return d.support.memory == refused && d.support
 
 // Sources of several reasons.
 const (
-	ironmill = "ironmill (M)"
-	forge    = "forge, on M5 (M)"
+	ironmill = "ironmill: measured in memory on an M3 Pro"
+	forge    = "forge: measured by e5 on an M5"
+	study    = "study 5.2: measured through Core ML on an M4, compiled for H18G"
 )
+
+// onStudy are the operators that the study found on the CPU, where it does not depend on their operands.
+var onStudy = strings.Fields("argsort reduce_argmax asin acos tan sinh cosh atanh mod reduce_prod cumsum lstm gru rnn " +
+	"band_part one_hot non_zero range_1d random_normal sliding_windows crop_resize gather slice_by_index slice_by_size " +
+	"scatter scatter_along_axis")
 
 const (
 	onHost   = "compute it on the host"
@@ -212,7 +221,7 @@ func over(n int, limit chip.Fact[int]) bool { return limit.Known() && n > limit.
 func (p *placing) supported() {
 	kind, at := p.Op.Kind, tried[p.via]
 	reach := map[chip.Compiler]verdict{chip.InMemory: p.memory, chip.E5: p.e5}[p.via]
-	r := Reason{Rule: "refused-operator", Instead: p.instead, Source: cited(at)}
+	r := Reason{Rule: "refused-operator", Instead: p.instead, Source: at.Source}
 	switch {
 	case reach == refused || reach == some && p.spec.Chip == at.Value:
 		r.Sure, r.Why = true, fmt.Sprintf("%s is refused by the %v compiler", kind, p.via)
@@ -232,10 +241,18 @@ func (p *placing) supported() {
 	}
 }
 
-// onCPU adds that Core ML never places an operator on the engine.
+// onCPU adds that Core ML does not place an operator on the engine.
 func (p *placing) onCPU(instead, format string, args ...any) {
 	p.add(Reason{Rule: "cpu-operator", Sure: true, Why: fmt.Sprintf(format, args...), Instead: instead,
-		Source: cited(tried[chip.CoreML])})
+		Source: p.support.foundOnCPU(p.Op.Kind)})
+}
+
+// foundOnCPU says why Core ML is taken to run an operator on the CPU.
+func (s support) foundOnCPU(kind string) string {
+	if slices.Contains(onStudy, kind) {
+		return study
+	}
+	return "inferred: " + cmp.Or(s.inferred, "as operators of its kind in study 5.2")
 }
 
 // integers adds the whole-number types that keep an operator from the engine.
@@ -245,10 +262,11 @@ func (p *placing) integers() {
 	}
 	all := append(p.Operands(), p.Out...)
 	whole := func(v *Value) bool {
-		return !v.Folded && (v.DType == mil.Int32 || p.Op.Kind == "cast" && v.DType == mil.Int8)
+		return !v.Folded && v.Written == nil && (slices.Contains(unfit[chip.CoreML].refused, v.DType) ||
+			p.Op.Kind == "cast" && v.DType == mil.Int8)
 	}
 	if i := slices.IndexFunc(all, whole); i >= 0 && p.via == chip.CoreML {
-		p.refuse("cpu-int32", cited(tried[p.via]), "%s with %v runs on the CPU", p.Op.Kind, all[i].DType)
+		p.refuse("cpu-int32", study, "%s with %v runs on the CPU", p.Op.Kind, all[i].DType)
 	}
 	if i := slices.IndexFunc(all, func(v *Value) bool { return narrow(v.DType) && !v.input }); i >= 0 {
 		verb := "takes"

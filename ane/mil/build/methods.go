@@ -7,35 +7,35 @@ import "github.com/anekit/anekit/ane/mil"
 // Abs returns the magnitude.
 func (f *Func) Abs(x Value) Value { return f.plain("abs", x) }
 
-// Acos returns the inverse of Cos. Apple's engine does not run it.
+// Acos returns the inverse of Cos. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Acos(x Value) Value { return f.plain("acos", x) }
 
-// Acosh returns the inverse of Cosh. Apple's engine does not run it.
+// Acosh returns the inverse of Cosh. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Acosh(x Value) Value { return f.plain("acosh", x) }
 
 // Add returns x + y.
 func (f *Func) Add(x, y Value) Value { return f.plain("add", x, y) }
 
-// Argsort returns the indices of the elements along axis, the greatest first unless ascending. Apple's engine does not
-// run it.
+// Argsort returns the indices of the elements along axis, the greatest first unless ascending. In memory an M3 Pro
+// refuses it, and by e5 an M5.
 func (f *Func) Argsort(x Value, axis int, ascending bool) Value {
 	return f.plain("argsort", x, axis, ascending)
 }
 
-// Asin returns the inverse of Sin. Apple's engine does not run it.
+// Asin returns the inverse of Sin. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Asin(x Value) Value { return f.plain("asin", x) }
 
-// Asinh returns the inverse of Sinh. Apple's engine does not run it.
+// Asinh returns the inverse of Sinh. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Asinh(x Value) Value { return f.plain("asinh", x) }
 
 // Atan returns the inverse of Tan.
 func (f *Func) Atan(x Value) Value { return f.plain("atan", x) }
 
-// Atanh returns the inverse of Tanh. Apple's engine does not run it.
+// Atanh returns the inverse of Tanh. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Atanh(x Value) Value { return f.plain("atanh", x) }
 
 // BandPart keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others.
-// A negative number keeps all. Apple's engine does not run it.
+// A negative number keeps all. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) BandPart(x Value, lower, upper int) Value {
 	return f.plain("band_part", x, lower, upper)
 }
@@ -72,7 +72,7 @@ func (f *Func) CoremlUpdateState(state, value Value) Value {
 // Cos returns the cosine of an angle in radians.
 func (f *Func) Cos(x Value) Value { return f.plain("cos", x) }
 
-// Cosh returns the hyperbolic cosine. Apple's engine does not run it.
+// Cosh returns the hyperbolic cosine. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Cosh(x Value) Value { return f.plain("cosh", x) }
 
 // DepthToSpace moves channels to rows and columns of blocks: channel (row*blockSize+column)*C+c becomes channel c of C
@@ -155,17 +155,17 @@ func (f *Func) Maximum(x, y Value) Value { return f.plain("maximum", x, y) }
 // Minimum returns the smaller of x and y.
 func (f *Func) Minimum(x, y Value) Value { return f.plain("minimum", x, y) }
 
-// Mod returns x - y * FloorDiv(x, y), which has the sign of y. Apple's engine does not run it.
+// Mod returns x - y * FloorDiv(x, y), which has the sign of y. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Mod(x, y Value) Value { return f.plain("mod", x, y) }
 
 // Mul returns x * y.
 func (f *Func) Mul(x, y Value) Value { return f.plain("mul", x, y) }
 
-// Neg returns -x. Apple's engine does not run it.
+// Neg returns -x. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Neg(x Value) Value { return f.plain("neg", x) }
 
-// NonZero returns the indices of the elements of a constant that are not zero, one in each row. Apple's engine does not
-// run it.
+// NonZero returns the indices of the elements of a constant that are not zero, one in each row. In memory an M3 Pro
+// refuses it, and by e5 an M5.
 func (f *Func) NonZero(x Value) Value { return f.plain("non_zero", x) }
 
 // NotEqual returns x != y.
@@ -230,7 +230,8 @@ func (f *Func) ReduceMin(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_min", x, axes, options)
 }
 
-// ReduceProd multiplies along axes, or along all axes if the list is empty. Apple's engine does not run it.
+// ReduceProd multiplies along axes, or along all axes if the list is empty. In memory an M3 Pro refuses it, and by e5
+// an M5.
 func (f *Func) ReduceProd(x Value, axes []int, options ...Optional) Value {
 	return f.fold("reduce_prod", x, axes, options)
 }
@@ -257,7 +258,7 @@ func (f *Func) ResizeNearestNeighbor(x Value, targetSizeHeight, targetSizeWidth 
 }
 
 // ReverseSequence reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis.
-// lengths is an integer vector. Apple's engine does not run it.
+// lengths is an integer vector. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) ReverseSequence(x, lengths Value, seqAxis, batchAxis int) Value {
 	return f.plain("reverse_sequence", x, lengths, seqAxis, batchAxis)
 }
@@ -277,7 +278,7 @@ func (f *Func) ScaledTanh(x Value, alpha, beta float64) Value {
 func (f *Func) Select(cond, a, b Value) Value { return f.plain("select", cond, a, b) }
 
 // ShapeOf returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is
-// needed. Apple's engine does not run it.
+// needed. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) ShapeOf(x Value) Value { return f.plain("shape", x) }
 
 // Sigmoid returns 1 / (1 + exp(-x)).
@@ -297,11 +298,11 @@ func (f *Func) Silu(x Value) Value { return f.plain("silu", x) }
 // Sin returns the sine of an angle in radians.
 func (f *Func) Sin(x Value) Value { return f.plain("sin", x) }
 
-// Sinh returns the hyperbolic sine. Apple's engine does not run it.
+// Sinh returns the hyperbolic sine. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Sinh(x Value) Value { return f.plain("sinh", x) }
 
 // SlidingWindows returns all windows of size elements along axis, stride elements apart. The result has the axes window
-// and position in place of axis. Apple's engine does not run it.
+// and position in place of axis. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) SlidingWindows(x Value, axis, size, stride int) Value {
 	return f.plain("sliding_windows", x, axis, size, stride)
 }
@@ -335,7 +336,7 @@ func (f *Func) Square(x Value) Value { return f.plain("square", x) }
 // Sub returns x - y.
 func (f *Func) Sub(x, y Value) Value { return f.plain("sub", x, y) }
 
-// Tan returns the tangent of an angle in radians. Apple's engine does not run it.
+// Tan returns the tangent of an angle in radians. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Tan(x Value) Value { return f.plain("tan", x) }
 
 // Tanh returns the hyperbolic tangent.

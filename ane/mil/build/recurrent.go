@@ -1,6 +1,6 @@
 package build
 
-// Recurrent operators run a cell over the first axis of x [S, B, I]. They never run on the Neural Engine.
+// Recurrent operators run a cell over the first axis of x [S, B, I]. Core ML ran them on the CPU of an M4.
 
 // Direction is the order of the steps of a recurrent operator.
 type Direction string

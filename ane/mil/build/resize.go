@@ -79,7 +79,7 @@ type BoxIndices Value
 func (b BoxIndices) set(c *call) { c.put("box_indices", Value(b)) }
 
 // CropResize cuts boxes [N, 4] out of x [B, C, H, W] and resizes them. The older form takes regions [N, 1, 4, 1, 1] of
-// every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
+// every image, or [N, 1, 5, 1, 1] that begin with the number of the image. Core ML ran it on the CPU of an M4.
 func (f *Func) CropResize(x, boxes Value, settings Crop, options ...Optional) Value {
 	var regions any
 	if boxes.tensor().Rank() == 5 {

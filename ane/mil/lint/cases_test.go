@@ -115,6 +115,20 @@ func w8a8(ci, k int) string {
 		t16(1, 64, 8, 64)+" y = conv("+convArgs+`, weight = w, x = d)[name = string("y")];`, "y")
 }
 
+// stateful adds an input to a state of a width. begin is where it updates the state, if not empty; at is an input.
+func stateful(width int, begin string) string {
+	s, params := t16(1, 2, 8, width), t16(1, 2, 1, width)+" x, state<"+t16(1, 2, 8, width)+"> s"
+	body := s + " before = read_state(input = s);\n" + s + " y = add(x = before, y = x);"
+	if begin != "" {
+		body += "\n" + s + " after = slice_update(begin = " + begin + ", end = " + strings.Replace(begin, " 3,", " 4,", 1) + ", end_mask = " +
+			"tensor<bool, [4]>([true, true, false, true]), update = x, x = y);\nwrite_state(data = after, input = s);"
+	}
+	if begin == "at" {
+		params += ", tensor<int32, [4]> at"
+	}
+	return fn(params, body, "y")
+}
+
 // attention has q queries, k keys and a mask of the given shape, or none.
 func attention(q, k int, mask ...int) string {
 	params := fmt.Sprintf("%s a, %s b, %s c", t16(1, 8, q, 64), t16(1, 8, k, 64), t16(1, 8, k, 64))
@@ -460,9 +474,11 @@ func cases() map[string]ruleCase {
 			holds: one("inverse(epsilon = fp16(0.00005), x = x)")},
 		"domain": {breaks: one("sqrt(x = x)"), holds: one("sqrt(x = x)"), o: ranged(-1, 1),
 			oHolds: withOptions(ranged(0, 1))},
-		"softplus-zero": {breaks: one("softplus(x = x)"), holds: one("softplus(x = x)"), o: ranged(0, 11.09),
-			oHolds: withOptions(ranged(0, 11))},
-		"table-error": {breaks: one("tanh(x = x)"), holds: one("relu(x = x)")},
+		"softplus-zero": {breaks: one("softplus(x = x)"), holds: one("softplus(x = x)"), o: ranged(0, 10.8, chip.M4),
+			oHolds: withOptions(ranged(0, 10.4, chip.M4))},
+		"state-width":   {breaks: stateful(270, ""), holds: stateful(256, ""), o: by(chip.CoreML, chip.M4)},
+		"moving-update": {breaks: stateful(64, "at"), holds: stateful(64, vec(0, 0, 3, 0)), o: by(chip.CoreML)},
+		"table-error":   {breaks: one("tanh(x = x)"), holds: one("relu(x = x)")},
 		"gelu-modes": {breaks: one(`gelu(mode = string("TANH_APPROXIMATION"), x = x)`),
 			holds: one(`gelu(mode = string("EXACT"), x = x)`),
 			o:     on(chip.M6)},

@@ -51,12 +51,16 @@ type Finding struct {
 	File     string   `json:"file,omitempty"`
 	Message  string   `json:"message"` // what is wrong here, with numbers
 	Fix      string   `json:"fix"`     // what to do here
+	// Source says who found it, how, and on which chips, if these differ.
+	Source string `json:"source"`
 	// Chips are the chips of Options that the finding concerns, in order.
 	Chips []chip.Chip `json:"chips"`
 	// Compilers are the compilers of Options that the finding concerns, in order.
 	Compilers []chip.Compiler `json:"roads"`
 	// Edits fix the finding without changing what the program computes; nil when a person has to.
 	Edits []Edit `json:"-"`
+
+	sources []sourced
 }
 
 // String returns FILE:LINE:COL: severity: message [rule]; fix.
@@ -103,10 +107,10 @@ type collector struct {
 	full  bool
 }
 
-// add adds a finding for some chips and one compiler.
-func (c *collector) add(f Finding, chips []chip.Chip, compiler chip.Compiler) {
-	k := key{f.Rule.ID, f.Message, f.Severity, f.Pos}
-	i, known := c.index[k]
+// add adds a finding for a chip and a compiler.
+func (c *collector) add(f Finding, on chip.Chip, compiler chip.Compiler, source string) {
+	id := key{f.Rule.ID, f.Message, f.Severity, f.Pos}
+	i, known := c.index[id]
 	if !known {
 		if c.count[f.Rule.ID] >= perRule && !c.all {
 			c.full = true
@@ -114,13 +118,37 @@ func (c *collector) add(f Finding, chips []chip.Chip, compiler chip.Compiler) {
 		}
 		c.count[f.Rule.ID]++
 		i = len(c.list)
-		c.index[k] = i
+		c.index[id] = i
 		f.File = c.file
 		c.list = append(c.list, f)
 	}
 	at := &c.list[i]
-	at.Chips = append(at.Chips, chips...)
+	at.Chips = append(at.Chips, on)
 	at.Compilers = append(at.Compilers, compiler)
+	k := slices.IndexFunc(at.sources, func(s sourced) bool { return s.text == source })
+	if k < 0 {
+		k, at.sources = len(at.sources), append(at.sources, sourced{text: source})
+	}
+	at.sources[k].chips = append(at.sources[k].chips, on)
+}
+
+// sourced is a source of a finding, and the chips that it is for.
+type sourced struct {
+	text  string
+	chips []chip.Chip
+}
+
+// cite sets Source.
+func (f *Finding) cite() {
+	var all []string
+	for _, s := range f.sources {
+		slices.Sort(s.chips)
+		if len(f.sources) > 1 {
+			s.text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(s.chips)), " ", ", "), "[]") + ")"
+		}
+		all = append(all, s.text)
+	}
+	f.Source = strings.Join(all, "; ")
 }
 
 func (c *collector) findings() []Finding {
@@ -129,13 +157,14 @@ func (c *collector) findings() []Finding {
 		slices.Sort(f.Chips)
 		slices.Sort(f.Compilers)
 		f.Chips, f.Compilers = slices.Compact(f.Chips), slices.Compact(f.Compilers)
+		f.cite()
 	}
 	slices.SortStableFunc(c.list, order)
 	if len(c.list) > maxFindings && !c.all {
 		c.list, c.full = c.list[:maxFindings-1], true
 	}
 	if c.full {
-		c.list = append(c.list, Finding{Rule: byID("many"), Severity: Note, File: c.file,
+		c.list = append(c.list, Finding{Rule: byID("many"), Severity: Note, File: c.file, Source: byID("many").Source,
 			Message: "more findings are left out", Fix: "fix these first"})
 	}
 	return c.list

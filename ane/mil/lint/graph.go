@@ -37,7 +37,7 @@ func (r *run) placements() {
 						severity = Warning
 						reason.Why += "; Core ML runs it on the CPU"
 					}
-					c := &check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{on}}
+					c := &check{run: r, rule: rule, compiler: compiler, chips: []chip.Chip{on}, source: reason.Source}
 					c.report(severity, reason.Pos, reason.Instead, "%s", reason.Why)
 				}
 			}

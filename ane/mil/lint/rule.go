@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -21,8 +22,10 @@ type Rule struct {
 	Title     string          `json:"title"`    // what the program does
 	Reason    string          `json:"reason"`   // what happens then, in one sentence
 	Fix       string          `json:"fix"`      // what to do
-	Source    string          `json:"source"`   // the project that published it, with the degree of evidence
+	Source    string          `json:"source"`   // who found it, on which chips, by which compilers, and who disagrees
 	Fixable   bool            `json:"fixable"`  // Fix can do it
+
+	against []evidence // what disagrees: a finding that it concerns is a note
 }
 
 //go:embed rules.json
@@ -30,8 +33,27 @@ var ruleTexts []byte
 
 // table returns the rules by ID. They are read once, and not changed.
 var table = sync.OnceValue(func() (all []*Rule) {
-	if err := json.Unmarshal(ruleTexts, &all); err != nil {
+	var data []struct {
+		Rule
+		Evidence, Against []evidence
+	}
+	if err := json.Unmarshal(ruleTexts, &data); err != nil {
 		panic(err)
+	}
+	for i := range data {
+		d := &data[i]
+		d.against = d.Against
+		var found, other []string
+		for _, e := range d.Evidence {
+			found = append(found, e.String())
+		}
+		for _, e := range d.Against {
+			other = append(other, e.String()+": "+e.Says)
+		}
+		if d.Source = strings.Join(found, "; "); other != nil {
+			d.Source += "; against it " + strings.Join(other, "; ")
+		}
+		all = append(all, &d.Rule)
 	}
 	return all
 })
@@ -74,6 +96,7 @@ type check struct {
 	chips    []chip.Chip
 	spec     chip.Spec // of the chip, if the rule is checked for each
 	edits    []Edit    // of the next report
+	source   string    // of the next report, the rule's if empty
 }
 
 // on reports whether the rule is checked for one of the chips.
@@ -92,14 +115,22 @@ func (c *check) note(pos mil.Pos, fix, format string, args ...any) {
 	c.report(Note, pos, fix, format, args...)
 }
 
+// report adds a finding. On chips where a published program or an answer disagrees with the rule it is a note.
 func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	if fix == "" {
 		fix = c.rule.Fix
 	}
 	found := Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}
-	c.found.add(found, c.chips, c.compiler)
-	c.edits = nil
+	source := cmp.Or(c.source, c.rule.Source)
+	c.edits, c.source = nil, ""
+	for _, on := range c.chips {
+		one := found
+		if e := c.rule.disputed(c.compiler, on); e != nil && s > Note {
+			one.Severity, one.Message = Note, msg+"; but "+e.Says+" ("+e.Source+")"
+		}
+		c.found.add(one, on, c.compiler, source)
+	}
 }
 
 // fixed sets the edits of the next report.

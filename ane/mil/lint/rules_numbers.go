@@ -90,8 +90,9 @@ func checkDomain(c *check, s *ops.Node) {
 }
 
 func checkSoftplus(c *check, s *ops.Node) {
-	if x := c.spanIn(s, "x"); x.hi >= 11.09 {
-		c.warn(s.Op.Pos, "", "softplus of values up to %g", x.hi)
+	if x, end := c.spanIn(s, "x"), c.spec.SoftplusEnd; x.hi >= end.Value {
+		c.source = end.Source + ": " + end.Degree.String()
+		c.warn(s.Op.Pos, "", "softplus of values up to %g: 0 from %g", x.hi, end.Value)
 	}
 }
 

@@ -121,6 +121,22 @@ func checkWidth(c *check, side string, v *ops.Value) {
 	}
 }
 
+// stateRow is what the last axis of a state is a multiple of where the engine runs it.
+const stateRow = 32
+
+func checkStateWidth(c *check, side string, v *ops.Value) {
+	if !v.State || v.Rank() == 0 || v.Shape[v.Rank()-1]%stateRow == 0 {
+		return
+	}
+	n := v.Shape[v.Rank()-1]
+	if c.on(chip.M4) {
+		c.error(v.Pos, "", "state %s: last axis %d is no multiple of %d", near.Cut(v.Name), n, stateRow)
+		return
+	}
+	c.warn(v.Pos, "", "state %s: last axis %d is no multiple of %d: fails on an M4, not tried here", near.Cut(v.Name), n,
+		stateRow)
+}
+
 func checkSmall(c *check, side string, v *ops.Value) {
 	least := chip.M6.Spec().MinSurface.Value // as on all chips
 	if n := v.Surface(); c.OwnSurfaces && int64(n) < least {

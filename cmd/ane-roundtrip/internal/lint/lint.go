@@ -214,7 +214,7 @@ func (j *job) check(ctx context.Context, path string, d *details) error {
 	}
 	for _, found := range lint.Text("", []byte(f.text), o) {
 		found.Message, found.Fix = cli.OneLine(found.Message), cli.OneLine(found.Fix)
-		one := finding{&found, found.Rule.ID, found.Rule.Reason, found.Rule.Source, len(found.Edits) > 0}
+		one := finding{&found, found.Rule.ID, found.Rule.Reason, found.Source, len(found.Edits) > 0}
 		f.Findings = append(f.Findings, one)
 		switch found.Severity {
 		case lint.Error:

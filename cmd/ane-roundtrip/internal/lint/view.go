@@ -60,7 +60,8 @@ func (f finding) text(chips int, lines []string, width int) string {
 	if f.Col > 0 && f.Line <= len(lines) {
 		text += caret(lines[f.Line-1], f.Col, width)
 	}
-	return text + terminal.Fold("    "+f.Reason+" Fix: "+f.Fix, width, 2) + "\n"
+	return text + terminal.Fold("    "+f.Reason+" Fix: "+f.Fix, width, 2) + "\n" +
+		terminal.Fold("    Evidence: "+f.Source, width, 2) + "\n"
 }
 
 // caret returns a line of the source without its indent, cut around a column to a width of the output, with a caret
