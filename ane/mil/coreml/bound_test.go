@@ -5,6 +5,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,12 @@ func dense(n int) map[string]proto {
 	constant := func(v proto) proto {
 		return block(msg(3, str(1, "k"), named(3, "y", tensor(pFP16)), entry(5, "v", v)))
 	}
+	params := func() (b proto) {
+		for i := range n / 20 {
+			b = append(b, named(1, "p"+strconv.Itoa(i), msg(1, num(1, pInt8), num(2, 0)))...)
+		}
+		return b
+	}()
 	count := func(b proto) int { return len(b) }
 	small := msg(1, num(1, pInt8), num(2, 0))
 	return map[string]proto{
@@ -67,6 +74,7 @@ func dense(n int) map[string]proto {
 		"shapes":         slices.Concat(msg(2, feature(1, "x", msg(5, msg(21, many(1<<3|2, 0))))), block()),
 		"ranges":         msg(2, feature(1, "x", msg(5, msg(31, many(1<<3|2, 0))))),
 		"sizes":          msg(2, feature(1, "x", msg(4, msg(21, many(1<<3|2, 0))))),
+		"parameters":     f(str(2, "CoreML6"), params, entry(3, "CoreML6", str(2, "p0"))),
 		"parts":          msg(202, many(1<<3|2, 0)),
 		"names":          msg(202, many(2<<3|2, 0)),
 		"choices": slices.Concat(msg(2, slices.Concat(bytes.Repeat(feature(1, "x", array(nil, msg(21, msg(1, msg(1,

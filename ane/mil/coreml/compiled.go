@@ -2,6 +2,7 @@ package coreml
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // maxCompiled is how deep folders of compiled pipelines nest.
@@ -74,6 +76,9 @@ func (m *Model) parse(file string, info *metadata) error {
 	}
 	m.Kind = Program
 	m.Description = info.description(inferred(m.tree))
+	if remark := m.order(); remark != "" {
+		m.remarks = append(m.remarks, remark)
+	}
 	return nil
 }
 
@@ -101,6 +106,7 @@ func (m *Model) compiledParts(info *metadata, depth int) error {
 		}
 		m.parts = append(m.parts, p)
 	}
+	nameParts(m.parts, m.partNames())
 	m.Description = info.description(Description{})
 	m.link()
 	if m.first() == nil {
@@ -108,6 +114,30 @@ func (m *Model) compiledParts(info *metadata, depth int) error {
 	}
 	return nil
 }
+
+// partNames reads the names of a compiled pipeline's parts: their number, and of each the length and the bytes. It is
+// empty if the file is missing or has another form.
+func (m *Model) partNames() (all []string) {
+	data, err := wholefile.Read(filepath.Join(m.dir, "modelNames", "coremldata.bin"), maxNames)
+	if err != nil || len(data) < 8 {
+		return nil
+	}
+	count, rest := binary.LittleEndian.Uint64(data), data[8:]
+	for range min(count, uint64(len(m.parts))) {
+		if len(rest) < 8 {
+			return nil
+		}
+		n := binary.LittleEndian.Uint64(rest)
+		if rest = rest[8:]; n > uint64(len(rest)) {
+			return nil
+		}
+		all, rest = append(all, string(rest[:n])), rest[n:]
+	}
+	return all
+}
+
+// maxNames is how many bytes a file of names has at most.
+const maxNames = 1 << 20
 
 // metadata is what metadata.json says of a compiled model.
 type metadata struct {
@@ -121,7 +151,7 @@ type metadata struct {
 	Summary   string            `json:"shortDescription"`
 	Author    string            `json:"author"`
 	License   string            `json:"license"`
-	Spec      any               `json:"specificationVersion"`
+	Spec      loose             `json:"specificationVersion"`
 	User      map[string]string `json:"userDefinedMetadata"`
 	ModelType struct {
 		Name      string `json:"name"`
@@ -138,19 +168,32 @@ type schema struct {
 	States  []schemaFeature `json:"stateSchema"`
 }
 
-// schemaFeature is a feature; metadata.json has numbers as texts.
+// schemaFeature is a feature. Apple's compiler writes numbers as texts.
 type schemaFeature struct {
 	Name       string `json:"name"`
 	Summary    string `json:"shortDescription"`
 	Type       string `json:"type"`
 	DType      string `json:"dataType"`
-	Optional   string `json:"isOptional"`
-	Shape      string `json:"shape"`
-	Range      string `json:"shapeRange"`
-	Enumerated string `json:"enumeratedShapes"`
-	Width      string `json:"width"`
-	Height     string `json:"height"`
+	Optional   loose  `json:"isOptional"`
+	Shape      loose  `json:"shape"`
+	Range      loose  `json:"shapeRange"`
+	Enumerated loose  `json:"enumeratedShapes"`
+	Width      loose  `json:"width"`
+	Height     loose  `json:"height"`
 	Colour     string `json:"colorspace"`
+}
+
+// loose is a text, or the text of any other value.
+type loose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		s = string(b)
+	}
+	*l = loose(s)
+	return nil
 }
 
 // info reads metadata.json, a list of one model. A remark says so if it is malformed.
@@ -185,12 +228,7 @@ func (i *metadata) part(n int) string {
 // description adds what metadata.json says to the description of the program.
 func (i *metadata) description(d Description) Description {
 	d.Summary, d.Version, d.Author, d.License, d.Metadata = i.Summary, i.Version, i.Author, i.License, i.User
-	switch n := i.Spec.(type) {
-	case float64:
-		d.Specification = int(n)
-	case string:
-		d.Specification, _ = strconv.Atoi(n) // 0 for none
-	}
+	d.Specification, _ = strconv.Atoi(string(i.Spec)) // 0 for none
 	for _, f := range i.Functions {
 		if f.Name == i.Default && d.Function(f.Name) != nil {
 			d.Default = f.Name
@@ -251,8 +289,8 @@ func (s *schemaFeature) describe(f *Feature) {
 	list(s.Shape, &f.Shape)
 	list(s.Enumerated, &f.Shapes)
 	list(s.Range, &f.Ranges)
-	width, _ := strconv.Atoi(s.Width) // 0 for none
-	height, _ := strconv.Atoi(s.Height)
+	width, _ := strconv.Atoi(string(s.Width)) // 0 for none
+	height, _ := strconv.Atoi(string(s.Height))
 	if f.Kind == "imageType" && width > 0 && height > 0 {
 		f.Image = &Image{Width: width, Height: height, Colour: strings.ToUpper(s.Colour)}
 		f.Shape = []int{1, f.Image.channels(), height, width}
@@ -260,7 +298,7 @@ func (s *schemaFeature) describe(f *Feature) {
 }
 
 // list reads a text such as "[1, 128]" into to, which it leaves alone if the text is another.
-func list[T any](s string, to *[]T) {
+func list[T any](s loose, to *[]T) {
 	var all []T
 	if s != "" && json.Unmarshal([]byte(s), &all) == nil && len(all) > 0 {
 		*to = all

@@ -1,7 +1,9 @@
 package coreml_test
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -80,6 +82,25 @@ func TestFunctions(t *testing.T) {
 	require.Empty(t, m.Shapes(), "the shapes of which function?")
 }
 
+// A program may have functions that its description lacks, and the other way round.
+func TestFunctionsDescribedOtherwise(t *testing.T) {
+	f := func(name string) proto {
+		return function(name, "CoreML8", []proto{named(1, "x", tensor(pFP16))}, op("relu", "y", tensor(pFP16),
+			arg("x", "x")),
+			str(2, "y"))
+	}
+	m, err := coreml.Read(program(9, []proto{str(21, "gone"), msg(20, str(1, "gone"))}, f("a"), f("b")))
+	require.NoError(t, err)
+	require.Equal(t, "a", m.Description.Default)
+	for _, name := range []string{"", "a", "b"} {
+		require.Len(t, m.Description.Function(name).Inputs, 1, name)
+	}
+	m, err = coreml.Read(program(9, []proto{str(21, "gone")}, f("only")))
+	require.NoError(t, err)
+	require.Equal(t, "only", m.Description.Function("").Name)
+	require.Len(t, m.Description.Functions, 1)
+}
+
 // The labels of a classifier are an argument of classify.
 func TestLabels(t *testing.T) {
 	classes := words(tensor(pString, 2), "cat", "dog")
@@ -141,7 +162,10 @@ func TestPipeline(t *testing.T) {
 		ConfidenceIn: "scores", BoxesIn: "boxes", OverlapIn: "iou", LeastIn: "least", ConfidenceOut: "confidence",
 		BoxesOut: "coordinates"}, boxes.Suppression)
 
-	_, err = m.Part("model0")
+	first, err := m.Part("model0")
+	require.NoError(t, err)
+	require.Same(t, net, first)
+	_, err = m.Part("model2")
 	require.ErrorIs(t, err, coreml.ErrPart)
 	require.ErrorContains(t, err, "its parts are net, model1")
 	_, err = net.Part("net")
@@ -222,11 +246,34 @@ func TestCompiled(t *testing.T) {
 	require.Len(t, m.Description.Function("").Inputs, 2)
 }
 
+// long is a number of 8 bytes.
+func long(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+// The default function of a compiled model comes first too, unless there is a main.
+func TestCompiledFunctions(t *testing.T) {
+	f := func(name string) string { return "func " + name + "<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (y);" }
+	info := []byte(`[{"defaultFunctionName": "b", "functions": [{"name": "a"}, {"name": "b",
+		"inputSchema": [{"name": "x", "shortDescription": "of b"}]}]}]`)
+	m, err := coreml.Open(folder(t, "a.mlmodelc", map[string][]byte{"metadata.json": info,
+		"model.mil": []byte("program(1.3) {" + f("a") + f("b") + "}")}))
+	require.NoError(t, err)
+	require.Equal(t, "b", m.Tree().Select("").Name)
+	require.Equal(t, "of b", m.Description.Function("").Input("x").Summary)
+	require.Empty(t, m.Remarks())
+
+	m, err = coreml.Open(folder(t, "b.mlmodelc", map[string][]byte{"metadata.json": info,
+		"model.mil": []byte("program(1.3) {" + f("main") + f("b") + "}")}))
+	require.NoError(t, err)
+	require.Equal(t, "main", m.Tree().Select("").Name)
+	require.Equal(t, []string{"the default function is b; main runs where none is named"}, m.Remarks())
+}
+
 func TestCompiledPipeline(t *testing.T) {
 	picture := `[{"inputSchema": [{"name": "x", "type": "Image", "width": "32", "height": "1",
 		"colorspace": "RGB"}]}]`
 	root := folder(t, "p.mlmodelc", map[string][]byte{
 		"coremldata.bin": {1}, "model0/model.mil": []byte(reluMIL), "model0/metadata.json": []byte(picture),
+		"modelNames/coremldata.bin":   fmt.Appendf(nil, "%s%snet%s%slast", long(3), long(3), long(0), long(4)),
 		"model0/weights/0-weight.bin": []byte("w"), "model1/coremldata.bin": {1}, "model2/model.mil": []byte(reluMIL),
 		"metadata.json": []byte(`[{"modelType": {"name": "MLModelType_pipeline",
 			"structure": [{"name": "MLModelType_mlProgram"},
@@ -238,7 +285,7 @@ func TestCompiledPipeline(t *testing.T) {
 	for _, p := range m.Parts() {
 		kinds = append(kinds, p.Name+" "+p.Kind)
 	}
-	require.Equal(t, []string{"model0 mlProgram", "model1 nonMaximumSuppression", "model2 mlProgram"}, kinds)
+	require.Equal(t, []string{"net mlProgram", "model1 nonMaximumSuppression", "last mlProgram"}, kinds)
 	require.Equal(t, root+"/model0", m.Dir())
 	data, err := m.ReadFile("@model_path/weights/0-weight.bin")
 	require.NoError(t, err)
@@ -250,6 +297,17 @@ func TestCompiledPipeline(t *testing.T) {
 	require.ErrorIs(t, err, coreml.ErrKind)
 	_, err = coreml.Open(folder(t, "r.mlmodelc", map[string][]byte{"model0/model.mil": {0xff, 0}}))
 	require.ErrorIs(t, err, coreml.ErrEncrypted)
+}
+
+// A program that is no valid MIL has the faults of mil.Validate.
+func TestInvalidProgram(t *testing.T) {
+	_, err := coreml.Read(program(7, nil, function("main", "CoreML6", nil, str(2, "x"))))
+	require.ErrorIs(t, err, coreml.ErrFormat)
+	require.EqualError(t, err,
+		`model.mlmodel: its program is no valid MIL: function main: "x" is not defined; convert the model again`)
+	list, ok := errors.AsType[mil.ErrorList](err)
+	require.True(t, ok)
+	require.Len(t, list, 1)
 }
 
 func TestErrorNamesThePlace(t *testing.T) {

@@ -23,7 +23,7 @@ type Error struct {
 	Msg    string // what is wrong
 	Hint   string // how to fix it; may be empty
 	Err    error  // one of the errors above, or one of the system
-	Cause  error  // what it was made of; may be nil
+	Cause  error  // a mil.ErrorList of a program that is no valid MIL; else nil
 }
 
 // Error returns FILE: byte N: what is wrong; how to fix it.
@@ -36,7 +36,12 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns Err and Cause.
-func (e *Error) Unwrap() []error { return []error{e.Err, e.Cause} }
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Cause}
+}
 
 // refused returns the error of a model as a whole.
 func refused(file string, err error, hint, format string, args ...any) *Error {

@@ -18,7 +18,8 @@ const (
 	rangeDims      = "RangeDims"        // to the least and greatest length of each axis
 )
 
-// flexible adds FlexibleShapeInformation to a function, from its description.
+// flexible adds FlexibleShapeInformation to a function: of each input whose description lists shapes or ranges, even
+// ranges of one length each.
 func (r *reader) flexible(f *mil.Function, d *Function) {
 	for _, a := range f.Attrs {
 		if a.Name == flexibleShapes {
@@ -27,11 +28,16 @@ func (r *reader) flexible(f *mil.Function, d *Function) {
 	}
 	var defaults, ranges []mil.Pair
 	var listed []Feature
-	open := openAxes(f)
+	ranks := map[string]int{}
+	for _, p := range f.Params {
+		if p.Type.Kind == mil.Tensor {
+			ranks[p.Name] = len(p.Type.Dims)
+		}
+	}
 	for _, in := range d.Inputs {
-		rank, ok := open[in.Name]
+		rank, ok := ranks[in.Name]
 		switch {
-		case !ok:
+		case !ok || len(in.Shapes)+len(in.Ranges) == 0:
 			continue
 		case len(in.Shape) != rank:
 			r.note("input %s has a shape of %d axes in the description, %d in the program", short(in.Name),

@@ -2,6 +2,7 @@ package coreml
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -100,13 +101,18 @@ func (m *Model) Remarks() []string { return slices.Clone(m.remarks) }
 // Parts returns the parts of a pipeline in their order, nil of every other model.
 func (m *Model) Parts() []*Model { return slices.Clone(m.parts) }
 
-// Part returns the part of a pipeline called name. Parts without a name are called model0, model1, and so on. The error
-// is an *Error that matches ErrPart.
+// Part returns the part of a pipeline called name. model0, model1 and so on are the parts in their order, unless parts
+// have those names. The error is an *Error that matches ErrPart.
 func (m *Model) Part(name string) (*Model, error) {
 	names := make([]string, len(m.parts))
 	for i, p := range m.parts {
 		if names[i] = p.Name; p.Name == name {
 			return p, nil
+		}
+	}
+	if digits, ok := strings.CutPrefix(name, "model"); ok {
+		if i, err := strconv.Atoi(digits); err == nil && i >= 0 && i < len(names) {
+			return m.parts[i], nil
 		}
 	}
 	if len(names) == 0 {

@@ -107,6 +107,17 @@ var pairs = map[string]struct {
 			("RangeDims", {{"x", [[1, 1], [1, 512]]}})))] {
 			tensor<fp32, [1, ?]> y = relu(x = x); } -> (y); }`,
 	},
+	"a range of one length": {
+		program(7, []proto{feature(1, "x", array([]int{1, 8}, msg(31, msg(1, num(1, 1), num(2, 1)), msg(1, num(1,
+			8), num(2, 8)))))},
+			function("main", "CoreML6", []proto{named(1, "x", tensor(pFP32, 1, 8))},
+				op("relu", "y", tensor(pFP32, 1, 8), arg("x", "x")), str(2, "y"))),
+		`program(1.0) ` + info + ` { func main<ios16>(tensor<fp32, [1, 8]> x) [FlexibleShapeInformation =
+			tuple<tuple<tensor<string, []>, dict<tensor<string, []>, tensor<int32, [?]>>>, tuple<tensor<string, []>,
+			dict<tensor<string, []>, list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"x", [1, 8]}}),
+			("RangeDims", {{"x", [[1, 1], [8, 8]]}})))] {
+			tensor<fp32, [1, 8]> y = relu(x = x); } -> (y); }`,
+	},
 	"shapes to choose from, of ios18": {
 		program(9, []proto{
 			feature(1, "x", array(nil, msg(21, msg(1, msg(1, packed(1, 8))), msg(1, msg(1, packed(1, 16)))))),

@@ -1,6 +1,7 @@
 package coreml
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -31,20 +32,37 @@ func (m *Model) validate(file string) error {
 			return err
 		}
 	}
+	m.link()
 	if m.tree == nil {
 		return nil
 	}
 	if err := mil.Validate(file, m.tree); err != nil {
-		e := refused(file, ErrFormat, "convert the model again", "its program is no valid MIL: %v", err)
+		e := refused(file, ErrFormat, "convert the model again", "its program is no valid MIL")
+		if list, ok := errors.AsType[mil.ErrorList](err); ok && len(list) > 0 {
+			e.Msg += ": " + list[0].Msg
+		}
 		e.Cause = err
 		return e
 	}
-	if d := &m.Description; len(d.Functions) == 1 && d.Functions[0].Inputs == nil && d.Functions[0].Outputs == nil {
-		if all := inferred(m.tree); len(all.Functions) == 1 {
-			d.Functions = all.Functions
+	m.Description.add(inferred(m.tree))
+	return nil
+}
+
+// add adds what the program says of functions that are not described.
+func (d *Description) add(all Description) {
+	at := map[string]int{}
+	for i, f := range d.Functions {
+		at[f.Name] = i
+	}
+	for _, f := range all.Functions {
+		i, ok := at[f.Name]
+		switch {
+		case !ok:
+			d.Functions = append(d.Functions, f)
+		case d.Functions[i].Inputs == nil && d.Functions[i].Outputs == nil:
+			d.Functions[i] = f
 		}
 	}
-	return nil
 }
 
 // model reads a Model.
@@ -95,31 +113,34 @@ func (r *reader) pipeline(m *Model, v value) {
 		}
 		m.parts = append(m.parts, r.model(v, "model"+strconv.Itoa(len(m.parts))))
 	})
-	taken := map[string]bool{}
-	for i, name := range names[:min(len(names), len(m.parts))] {
-		if name != "" && !taken[name] {
-			m.parts[i].Name = name
-			taken[name] = true
-		}
-	}
-	m.link()
+	nameParts(m.parts, names)
 }
 
-// complete joins the program and its description: functions of either that the other lacks, flexible shapes, labels.
+// nameParts gives the parts of a pipeline names. A part without one, or with that of another, keeps its own.
+func nameParts(parts []*Model, names []string) {
+	taken := map[string]bool{}
+	for i, name := range names[:min(len(names), len(parts))] {
+		if name != "" && !taken[name] {
+			parts[i].Name, taken[name] = name, true
+		}
+	}
+}
+
+// complete joins the program and its description: the default function, flexible shapes, labels.
 func (m *Model) complete(r *reader) {
 	d := &m.Description
-	if len(d.Functions) == 0 || len(d.Functions) == 1 && d.Function(d.Default) != nil && len(m.tree.Funcs) == 1 {
-		// The description of a model with one function does not name it.
-		only := Function{}
-		if len(d.Functions) == 1 {
-			only = d.Functions[0]
-		}
-		if only.Name = "main"; len(m.tree.Funcs) > 0 {
-			only.Name = m.tree.Select("").Name
-		}
-		d.Functions, d.Default = []Function{only}, only.Name
+	if len(d.Functions) == 1 && len(m.tree.Funcs) == 1 {
+		d.Functions[0].Name = m.tree.Funcs[0].Name // the description of a model with one function need not name it
 	}
-	m.order(r)
+	if main := m.tree.Select(""); main != nil && m.tree.Func(d.Default) == nil {
+		if len(d.Functions) > 1 {
+			r.note("the default function %s is none of the program; %s is it", short(d.Default), short(main.Name))
+		}
+		d.Default = main.Name
+	}
+	if remark := m.order(); remark != "" {
+		r.note("%s", remark)
+	}
 	byName := map[string]*Function{}
 	for i := range d.Functions {
 		byName[d.Functions[i].Name] = &d.Functions[i]
@@ -132,15 +153,17 @@ func (m *Model) complete(r *reader) {
 	}
 }
 
-// order moves the default function of a model without main to the front, where a caller that names none finds it.
-func (m *Model) order(r *reader) {
+// order moves the default function of a model without main to the front, where a caller that names none finds it. The
+// remark says so if the caller finds main instead.
+func (m *Model) order() (remark string) {
 	i := slices.IndexFunc(m.tree.Funcs, func(f *mil.Function) bool { return f.Name == m.Description.Default })
 	switch {
 	case i <= 0:
 	case m.tree.Func("main") != nil:
-		r.note("the default function is %s; main runs where none is named", short(m.Description.Default))
+		return "the default function is " + short(m.Description.Default) + "; main runs where none is named"
 	default:
 		f := m.tree.Funcs[i]
 		m.tree.Funcs = slices.Insert(slices.Delete(m.tree.Funcs, i, i+1), 0, f)
 	}
+	return ""
 }
