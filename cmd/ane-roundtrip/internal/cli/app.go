@@ -27,6 +27,9 @@ type App struct {
 	RequireApple bool       // --require-ane
 	Mode         string     // --numerics; empty for a command without the flag
 	emulated     string     // --emulate; empty for none
+	Part         string     // --part; empty for none
+	Pipelines    bool       // the command runs whole pipelines
+	shapes       []string   // of --shape, INPUT=LENGTHS
 	Injected     string     // name of the fault that check injects; empty for none
 
 	result    *Report // the report that --json prints; nil until the command sets it

@@ -212,7 +212,7 @@ func linesOf(err error) (lines []string) {
 // causesOf returns the errors that err wraps.
 func causesOf(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		return all.Unwrap()
+		return slices.DeleteFunc(slices.Clone(all.Unwrap()), func(err error) bool { return err == nil })
 	}
 	if cause := errors.Unwrap(err); cause != nil {
 		return []error{cause}

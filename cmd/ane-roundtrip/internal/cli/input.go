@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/anekit/anekit/ane/mil"
 )
 
 // Stdio is the operand that stands for standard input or standard output.
@@ -152,46 +150,4 @@ func (f *InputFile) Close() error {
 		f.data.Close()
 	}
 	return f.file.Close()
-}
-
-// maxText is the most bytes that a program may have. Published programs have some kilobytes.
-const maxText = 256 << 20
-
-// Program is the text of a MIL program that the command reads.
-type Program struct {
-	Path string      // the operand, which may be Stdio
-	Name string      // in messages
-	Info fs.FileInfo // identifies the file
-	Text []byte
-}
-
-// ReadProgram reads the program at path; what names it in messages.
-func (a *App) ReadProgram(ctx context.Context, what, path string) (*Program, error) {
-	f, err := a.OpenInput(ctx, what, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	if err != nil {
-		return nil, Badf("%w; give the path of a MIL text file", err)
-	}
-	if len(text) > maxText {
-		return nil, Badf("%s is larger than %d MiB; put weights into a separate file", path, maxText>>20)
-	}
-	p := &Program{Path: path, Name: path, Info: f.info, Text: text}
-	if path == Stdio {
-		p.Name = "<stdin>"
-	}
-	if a.programs == nil {
-		a.programs = map[string][]byte{}
-	}
-	a.programs[p.Name] = text
-	return p, nil
-}
-
-// Parse parses and validates the program.
-func (p *Program) Parse() (*mil.Program, error) {
-	tree, err := mil.Parse(p.Name, p.Text)
-	return tree, Bad(err)
 }

@@ -21,12 +21,13 @@ func Command(a *cli.App) *cobra.Command {
 	var o cost.Options
 	var largest bool
 	cmd := &cobra.Command{
-		Use:   "cost FILE.mil",
+		Use:   "cost FILE",
 		Short: "Estimate what a MIL program costs on a chip",
 		Long: `cost estimates the time of each operator of a MIL program and of a call, what
 bounds it, the memory of surfaces and weights, and what Core ML would place on
 the CPU. It uses types and shapes only: it opens no engine, compiles nothing,
-and reads no weights. The file may be - for standard input.
+and reads no weights. The file may be - for standard input, or a model of Core
+ML: .mlpackage, .mlmodelc, .mlmodel.
 
 Each figure has its evidence: measured, compiled, stated or inferred; --json has
 the sources. Estimates of chains of 1x1 convolutions on M6 were compared with
@@ -35,14 +36,13 @@ published times; those of other programs may be off by 30 %.
 The estimate is for a warm engine at full clock. --gap-us and --idle-us say how
 the caller spaces its calls, which determines the clock of an M6; --engines 2
 says whether the compiler of an M6 splits the program, and what that gains.
-
 --report FILE writes the JSON object to FILE.json, or a page of it with a plot
 of the operators to FILE.html; also on failure.`,
 		Example: `  ane-roundtrip cost --chip m6 model.mil
   ane-roundtrip cost --chip h18g --engines 2 --gap-us 200 --largest model.mil
-  ane-roundtrip cost --json model.mil
+  ane-roundtrip cost --json --shape x=1,64,128 model.mlpackage
   ane-roundtrip cost --report cost.html model.mil`,
-		Args: cli.Operands(1, 1, "one, FILE.mil or -"),
+		Args: cli.Operands(1, 1, "one, FILE.mil, a model or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.BeginReport(cmd, cli.Input{Flag: "cost", Path: args[0]}); err != nil {
 				return err
@@ -63,6 +63,7 @@ of the operators to FILE.html; also on failure.`,
 	f.Float64Var(&o.Gap, "gap-us", 0, "`MICROSECONDS` between the end of a call and the next (default: full clock)")
 	f.Float64Var(&o.Idle, "idle-us", 0, "`MICROSECONDS` that the engine has been idle before the call")
 	f.BoolVar(&largest, "largest", false, "list the longest operators first")
+	a.ModelFlags(cmd)
 	a.JSONFlag(cmd)
 	a.ReportFlag(cmd)
 	return cmd
@@ -88,7 +89,8 @@ func estimate(a *cli.App, ctx context.Context, path string, o cost.Options, larg
 	if err != nil {
 		return err
 	}
-	p, err := text.Parse()
+	o.Function = text.Function(o.Function)
+	p, err := a.Parse(text, o.Function)
 	if err != nil {
 		return err
 	}

@@ -24,12 +24,13 @@ type options struct {
 func Command(a *cli.App) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "fmt [-l] [-w] [-d] [--dialect old|new] FILE.mil ...",
+		Use:   "fmt [-l] [-w] [-d] [--dialect old|new] FILE ...",
 		Short: "Print a MIL program in canonical form, with its comments",
 		Long: `fmt prints a MIL program in canonical form: one statement per line, indented by
 four blanks per level. It keeps comments, moves a comment within a statement
 before it, and replaces several empty lines by one. Formatting the result again
-does not change it. The file may be - for standard input. A terminal gets
+does not change it. The file may be - for standard input, or a model of Core ML
+(.mlpackage, .mlmodelc, .mlmodel), whose program fmt prints. A terminal gets
 control characters of comments escaped.
 
 -l, -w and -d are those of gofmt, alone or together: list the files whose
@@ -42,6 +43,7 @@ ios18 and plain scalars, int32(1); --dialect old writes program(1.0), opset
 ios16 or ios17 and boxed scalars, tensor<int32, []>(1). fmt prints the place of
 what the dialect cannot express, such as int4 in the old one.`,
 		Example: `  ane-roundtrip fmt model.mil
+  ane-roundtrip fmt model.mlpackage >model.mil
   ane-roundtrip fmt -l -w *.mil
   ane-roundtrip fmt -d --dialect old model.mil`,
 		RunE: func(cmd *cobra.Command, args []string) error { return format(a, cmd.Context(), args, o) },
@@ -50,6 +52,7 @@ what the dialect cannot express, such as int4 in the old one.`,
 	f.BoolVarP(&o.list, "list", "l", false, "list the files whose formatting differs, instead of printing")
 	f.BoolVarP(&o.write, "write", "w", false, "replace the files instead of printing")
 	f.BoolVarP(&o.diff, "diff", "d", false, "print the differences instead of the program")
+	a.PartFlag(cmd)
 	f.StringVar(&o.dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
 	a.JSONFlag(cmd)
 	return cmd
@@ -67,7 +70,7 @@ func format(a *cli.App, ctx context.Context, paths []string, o options) error {
 	to, known := mil.ParseDialect(o.dialect)
 	switch {
 	case len(paths) == 0:
-		return cli.Badf("no program; give FILE.mil, or -")
+		return cli.Badf("no program; give FILE.mil, a model, or -")
 	case o.write && slices.Contains(paths, cli.Stdio):
 		return cli.Badf("-w cannot replace standard input; name a file, or leave -w out")
 	case a.JSON && (o.diff || !o.write && !o.list):
@@ -82,6 +85,11 @@ func format(a *cli.App, ctx context.Context, paths []string, o options) error {
 		p, err := a.ReadProgram(ctx, "fmt", path)
 		if err != nil {
 			return err
+		}
+		if o.write {
+			if err := p.Writable("-w"); err != nil {
+				return err
+			}
 		}
 		f := formatted{Program: p}
 		if known {

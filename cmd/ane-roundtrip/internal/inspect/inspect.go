@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -25,20 +24,21 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	var modelPath string
 	cmd := &cobra.Command{
-		Use:   "inspect FILE.mil",
+		Use:   "inspect FILE",
 		Short: "Print inputs, outputs, operators and weights of a MIL program",
 		Long: `inspect reads a MIL program and prints its functions: the inputs and outputs
 with the layout that the engine gives them, the operators with their counts, and
 the weights with type and size. A note names a number that becomes infinite or 0
 in its type. inspect opens no engine and compiles nothing. The file may be - for
-standard input.`,
+standard input, or a model of Core ML: .mlpackage, .mlmodelc, .mlmodel.`,
 		Example: `  ane-roundtrip inspect model.mil
-  ane-roundtrip inspect --json model.mil`,
-		Args: cli.Operands(1, 1, "one, FILE.mil or -"),
+  ane-roundtrip inspect --json model.mlpackage`,
+		Args: cli.Operands(1, 1, "one, FILE.mil, a model or -"),
 		RunE: func(cmd *cobra.Command, args []string) error { return inspect(a, cmd.Context(), args[0], modelPath) },
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "",
 		"`FOLDER` that @model_path stands for (default: the folder of the program)")
+	a.ModelFlags(cmd)
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -49,15 +49,18 @@ func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 	if err != nil {
 		return err
 	}
-	p, err := text.Parse()
-	if err != nil {
+	p, err := a.Parse(text, "")
+	if p == nil {
 		return err
+	}
+	if err != nil { // of lengths alone; the rest of the program can be shown
+		a.Notes([]string{cli.ErrorText(err)})
 	}
 	var functions plist.Array
 	for _, f := range p.Funcs {
 		functions = append(functions, functionOf(f))
 	}
-	weights, size := weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, filepath.Dir(path)), tensorfile.Fill{}))
+	weights, size := weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, text.Dir), tensorfile.Fill{}))
 	details := plist.Of("file", path, "version", p.Version, "functions", functions, "weights", weights,
 		"weight_bytes", size)
 	if info := buildInfo(p); len(info) > 0 {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,13 +38,14 @@ type job struct {
 func Command(a *cli.App) *cobra.Command {
 	j := job{app: a, idle: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "lint FILE.mil ...",
+		Use:   "lint FILE ...",
 		Short: "Say what each chip does with a MIL program, before its compiler",
 		Long: `lint reads MIL programs and prints what Apple's compilers, chips and runtimes
 would do with them: what they refuse, compute differently, place on the CPU, or
 are slow at. It opens no engine and compiles nothing. Each finding names its
 place, the rule, the chips and compilers that it concerns, and what to do. A
-file may be - for standard input.
+file may be - for standard input, or a model of Core ML (.mlpackage, .mlmodelc,
+.mlmodel); places in it are those of the text that fmt prints.
 
 lint finds numbers that overflow or vanish for inputs of known range: --range
 states it, --in takes it from an array. It reads weights from the folder of
@@ -75,6 +75,7 @@ The status is 1 if a finding is an error.`,
 	f.BoolVar(&j.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
 	f.StringVar(&j.explain, "explain", "", "print one `RULE`")
 	f.BoolVar(&j.list, "list", false, "print all rules")
+	a.PartFlag(cmd)
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -117,7 +118,7 @@ func (j *job) run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case len(args) == 0:
-		return cli.Badf("operands: 0; give one or more, FILE.mil or -")
+		return cli.Badf("operands: 0; give one or more, FILE.mil, a model or -")
 	case j.app.JSON && j.sarif:
 		return cli.Badf("--json and --sarif both print one object; give one of them")
 	case j.fix && slices.Contains(args, cli.Stdio):
@@ -198,7 +199,12 @@ func (j *job) check(ctx context.Context, path string, d *details) error {
 		return err
 	}
 	o := j.Options
-	o.Weights = blob.Dir(cmp.Or(j.modelPath, filepath.Dir(path)))
+	if j.fix {
+		if err := p.Writable("--fix"); err != nil {
+			return err
+		}
+	}
+	o.Weights = blob.Dir(cmp.Or(j.modelPath, p.Dir))
 	if o.Ranges, err = j.rangesOf(ctx, p); err != nil {
 		return err
 	}
@@ -214,7 +220,11 @@ func (j *job) check(ctx context.Context, path string, d *details) error {
 	}
 	for _, found := range lint.Text("", []byte(f.text), o) {
 		found.Message, found.Fix = cli.OneLine(found.Message), cli.OneLine(found.Fix)
-		one := finding{&found, found.Rule.ID, found.Rule.Reason, found.Source, len(found.Edits) > 0}
+		if p.Model != nil && found.Rule.ID == "build-info" {
+			continue // Core ML's compiler writes it
+		}
+		one := finding{&found, found.Rule.ID, found.Rule.Reason, found.Source,
+			len(found.Edits) > 0 && p.Info != nil}
 		f.Findings = append(f.Findings, one)
 		switch found.Severity {
 		case lint.Error:

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,23 +54,21 @@ type job struct {
 func Command(a *cli.App) *cobra.Command {
 	j := &job{App: a}
 	cmd := &cobra.Command{
-		Use:   "run FILE.mil --in NAME=FILE ... --out NAME=FILE ...",
+		Use:   "run FILE --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
-		Long: `run compiles a MIL program and evaluates it. It reads inputs from .npy files or
-from arrays of .npz archives (FILE.npz:KEY), and writes all outputs that --out
-names, or none. - stands for standard input or standard output. run converts an
-array to the type and shape of the input if that loses only precision, and names
-each conversion in a note; it rejects every other array.
-
+		Long: `run evaluates a MIL program, or that of a Core ML model (.mlpackage, .mlmodelc,
+.mlmodel). Inputs are arrays of .npy or .npz files (FILE.npz:KEY), or pictures
+where the model takes them; - is standard input or output. It writes all outputs
+that --out names, or none. A note names each conversion of an array to the type
+and shape of its input; run rejects arrays that would lose more than precision.
 --expect compares an output with a file: the status is 1 if a value differs by
 more than --tol T, or by more than T times the expected value where that is
-above 1. --compare A,B evaluates the program in two modes of --numerics and
-prints the first operator whose result differs, by more than --tol, and the rule
-of the chip behind it. --trace evaluates once more, on a timeline.`,
+above 1. --compare A,B prints the first operator whose result in two modes of
+--numerics differs by more than --tol, and the rule of the chip behind it.
+--trace evaluates once more, on a timeline.`,
 		Example: `  ane-roundtrip run model.mil --in x=x.npy --out y=y.npy
-  ane-roundtrip run model.mil --fill random:1 --repeat 1000 --json
-  ane-roundtrip run model.mil --in x=x.npy --compare reference,m6`,
-		Args: cli.Operands(0, 1, "one, FILE.mil or -"),
+  ane-roundtrip run model.mlpackage --fill random:1 --fill-weights random:1`,
+		Args: cli.Operands(0, 1, "one, FILE.mil, a model or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if j.operand = "--mil"; len(args) > 0 {
 				if cmd.Flags().Changed("mil") {
@@ -91,8 +88,9 @@ of the chip behind it. --trace evaluates once more, on a timeline.`,
 	f.StringVar(&j.mil, "mil", "", "`FILE` with the program, as the operand")
 	f.StringVar(&j.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
 	f.StringVar(&j.function, "function", "", "`NAME` of a function (default main, or the first)")
+	a.ModelFlags(cmd)
 	f.StringVar(&j.fill, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
-	f.StringVar(&j.fillWeights, "fill-weights", "", "missing weight files are `VALUES`: random:SEED")
+	f.StringVar(&j.fillWeights, "fill-weights", "", "weights not there are `VALUES`: random:SEED")
 	f.StringArrayVar(&j.in, "in", nil, "an input: `NAME=FILE`.npy, .npz, .npz:KEY or -")
 	f.StringArrayVar(&j.out, "out", nil, "an output to write: `NAME=FILE`, as --in")
 	f.IntVar(&j.repeat, cli.RepeatFlag, 1, "evaluate `N` times and print the times")
@@ -120,7 +118,7 @@ func (j *job) parse(tolerant bool) error {
 	case tolerant && len(j.expect) == 0 && j.compare == "":
 		return cli.Badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
 	case j.mil == "":
-		return cli.Badf("no program; give FILE.mil")
+		return cli.Badf("no program; give FILE.mil, or a model: .mlpackage, .mlmodelc, .mlmodel")
 	case j.repeat < 1 || j.repeat > cli.MaxRepeat:
 		return cli.Badf("--repeat %d; give 1 to %d", j.repeat, cli.MaxRepeat)
 	case !(j.tol >= 0) || math.Signbit(j.tol) || math.IsInf(j.tol, 1): // an infinite one would pass everything
@@ -172,6 +170,7 @@ func (j *job) read(ctx context.Context) {
 	p := trial.Must(j.ReadProgram(ctx, j.operand, j.mil))
 	program, err := mil.ParseTree(p.Name, p.Text)
 	trial.NoError(cli.Bad(err))
+	j.function = p.Function(j.function)
 	if j.function != "" && program.Func(j.function) == nil {
 		var names []string
 		for _, f := range program.Funcs {
@@ -180,13 +179,14 @@ func (j *job) read(ctx context.Context) {
 		trial.NoError(cli.Badf("--function %s: the program has no such function; %s", j.function,
 			near.Choices(j.function, "it has", names)))
 	}
-	j.weights = tensorfile.NewWeights(program, cmp.Or(j.modelPath, filepath.Dir(j.mil)), j.made)
+	j.weights = tensorfile.NewWeights(program, cmp.Or(j.modelPath, p.Dir), j.made)
 	for _, path := range j.weights.Order {
 		if f := j.weights.File(path); f != "" {
 			j.RecordInput("the program's "+path, f)
 		}
 	}
-	j.source = ane.Source{File: p.Name, Text: p.Text, Function: j.function, Weights: j.weights}
+	j.source = ane.Source{File: p.Name, Text: p.Text, Function: j.function, Weights: j.weights,
+		Shapes: trial.Must(j.ShapesOf(p))}
 	trial.NoError(j.CheckReport())
 }
 
@@ -373,8 +373,8 @@ func (j *job) report() error {
 		notes = append(notes, r.Notes...)
 	}
 	notes = append(notes, j.found.Notes...)
-	for _, path := range j.weights.Made {
-		notes = append(notes, fmt.Sprintf("%s is missing; --fill-weights %s filled it", path, j.fillWeights))
+	for i, path := range j.weights.Made {
+		notes = append(notes, fmt.Sprintf("%s is %s; --fill-weights %s filled it", path, j.weights.Why[i], j.fillWeights))
 	}
 	j.Notes(notes)
 	j.found.Compile, j.found.Load, j.found.Surfaces = j.rig.Compile, j.rig.Load, j.rig.Surfaces()

@@ -13,18 +13,21 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
+	"github.com/anekit/anekit/internal/sniff"
 )
 
 // maxFilled is the most bytes of a weight file that --fill-weights fills.
 const maxFilled = 1 << 30
 
-// WeightFiles reads the weight files of a program. If fill has a kind it fills missing files.
+// WeightFiles reads the weight files of a program. If fill has a kind it fills missing files, and
+// those in whose place there is a Git LFS pointer or the like.
 type WeightFiles struct {
 	dir   string
 	fill  Fill
 	Needs map[string][]blob.Need // by the path that the program contains
 	Order []string               // the paths in the order of the text
-	Made  []string               // paths of the missing files that it filled
+	Made  []string               // paths of the files that it filled
+	Why   []string               // what is in the place of each: missing, a Git LFS pointer ..
 }
 
 // NewWeights collects the tensors that the program expects in its weight files.
@@ -63,10 +66,14 @@ func (w *WeightFiles) ReadFile(path string) ([]byte, error) {
 		fault.Hint = fmt.Sprintf("make it readable, or name the folder that holds %s with --model-path",
 			strings.TrimPrefix(path, blob.ModelPath))
 	}
+	file, why := w.File(path), "missing"
 	if !errors.Is(err, fs.ErrNotExist) {
-		return data, err
+		found := sniff.Start(file, data[:min(len(data), sniff.Enough)], int64(len(data)))
+		if err != nil || w.fill.Kind == "" || !found.Absent() {
+			return data, err
+		}
+		why = found.What
 	}
-	file := w.File(path)
 	if w.fill.Kind == "" {
 		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, expected to hold " + w.list(path),
 			Hint: fmt.Sprintf("put the file into %s, name the folder that holds %s with --model-path, or fill it "+
@@ -84,7 +91,7 @@ func (w *WeightFiles) ReadFile(path string) ([]byte, error) {
 		w.fill.values(n.Type.DType, fmt.Sprintf("%s:%d", path, n.Offset), data[at:at+size])
 	}
 	if !slices.Contains(w.Made, path) {
-		w.Made = append(w.Made, path)
+		w.Made, w.Why = append(w.Made, path), append(w.Why, why)
 	}
 	return data, nil
 }
