@@ -73,11 +73,19 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// contents reads a file of a model.
+// start looks at the first bytes of a file.
+func start(path string, data []byte) sniff.Found {
+	return sniff.Start(path, data[:min(len(data), sniff.Enough)], int64(len(data)))
+}
+
+// contents reads a file of a model. It refuses what stands in its place, such as a Git LFS pointer.
 func contents(path string) ([]byte, error) {
 	data, err := wholefile.Read(path, maxFile)
 	switch {
 	case err == nil:
+		if found := start(path, data); found.Absent() {
+			return nil, refused(path, ErrFormat, found.Next, "%s", found.What)
+		}
 		return data, nil
 	case errors.Is(err, wholefile.ErrLong):
 		return nil, refused(path, ErrFormat, "convert it to a package, which has its weights in files of their own",
@@ -95,10 +103,10 @@ func openSpec(path, name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found := sniff.Start(path, data[:min(len(data), sniff.Enough)], int64(len(data))); found.Foreign(sniff.Model) {
+	m, err := read(path, name, data)
+	if found := start(path, data); errors.Is(err, ErrFormat) && found.Foreign(sniff.Model) {
 		return nil, refused(path, ErrFormat, found.Next, "%s", found.What)
 	}
-	m, err := read(path, name, data)
 	if err != nil {
 		return nil, err
 	}

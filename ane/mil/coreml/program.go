@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/ops"
 )
 
 // program reads an ML program as the tree that Apple's compiler writes of it. Functions, parameters, arguments and
@@ -172,6 +173,7 @@ func (r *reader) operation(v value) *mil.Op {
 		r.fail(v.b, broken, "the operation has no type")
 	}
 	op.Args = r.arguments(args, r.argument)
+	listed(op)
 	op.Attrs = r.arguments(attrs, r.attribute)
 	for _, v := range blocks {
 		b, attrs := r.block(v)
@@ -182,6 +184,25 @@ func (r *reader) operation(v value) *mil.Op {
 	}
 	r.op = outer
 	return op
+}
+
+// listed makes lists of single operands where the operator takes lists: values = (a). The file does not tell them from
+// others.
+func listed(op *mil.Op) {
+	def := ops.Lookup(op.Kind)
+	if def == nil {
+		return
+	}
+	for _, p := range def.Params {
+		if !p.Variadic {
+			continue
+		}
+		if a := op.Arg(p.Name); a != nil {
+			if _, ok := a.Value.(*mil.Values); !ok {
+				a.Value = &mil.Values{Items: []mil.Operand{a.Value}}
+			}
+		}
+	}
 }
 
 // variable reads a NamedValueType.

@@ -107,6 +107,15 @@ var pairs = map[string]struct {
 			("RangeDims", {{"x", [[1, 1], [1, 512]]}})))] {
 			tensor<fp32, [1, ?]> y = relu(x = x); } -> (y); }`,
 	},
+	"a list of one value": {
+		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1, 4))},
+			op("concat", "y", tensor(pFP16, 1, 4), arg("values", "x"), inline("axis", scalar(1)),
+				inline("interleave", truth(0))), str(2, "y"))),
+		`program(1.0) ` + info + ` { func main<ios16>(tensor<fp16, [1, 4]> x) {
+			tensor<fp16, [1, 4]> y = concat(axis = tensor<int32, []>(1), interleave = tensor<bool, []>(false),
+				values = (x));
+		} -> (y); }`,
+	},
 	"a range of one length": {
 		program(7, []proto{feature(1, "x", array([]int{1, 8}, msg(31, msg(1, num(1, 1), num(2, 1)), msg(1, num(1,
 			8), num(2, 8)))))},
