@@ -68,7 +68,7 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 		return nil, err
 	}
 	m.receipt.residency(src.Residency, exec)
-	m.receipt.Notes = append(shapes, src.remarks(m.receipt.Notes)...)
+	m.receipt.Notes = remarked(append(shapes, src.remarks(m.receipt.Notes)...), src.Weights)
 	return m, nil
 }
 

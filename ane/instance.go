@@ -57,7 +57,11 @@ func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error
 	if err == nil && !asked.found {
 		err = errors.Join(m.unreplaced(weights, asked.missing), exec.Close())
 	}
-	return m.device.model("instance", exec, err)
+	made, err := m.device.model("instance", exec, err)
+	if err == nil {
+		made.receipt.Notes = remarked(made.receipt.Notes, weights)
+	}
+	return made, err
 }
 
 func instanceOf(ctx context.Context, m *Model, weights Weights) (Executable, error) {

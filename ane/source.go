@@ -30,11 +30,20 @@ type Source struct {
 }
 
 // Program is a program as a tree: a *mil.Program, or a *build.Program, which brings its
-// Weights. Where a Program has the method Remarks() []string, Receipt.Notes begins with its
-// result. Where it has the method Shapes() map[string][]int, that has the default shapes of inputs.
+// Weights. Where a Program or Weights have the method Remarks() []string, Receipt.Notes has its
+// result. Where a Program has the method Shapes() map[string][]int, that has the default shapes of inputs.
 type Program interface {
 	// Tree returns the tree, or nil.
 	Tree() *mil.Program
+}
+
+// remarked adds the remarks of weights to notes, unless they are those of a Program.
+func remarked(notes []string, weights Weights) []string {
+	_, program := weights.(Program)
+	if r, ok := weights.(interface{ Remarks() []string }); ok && !program {
+		return append(notes, r.Remarks()...)
+	}
+	return notes
 }
 
 // remarks returns the remarks of Program, and then the notes of an engine that do not repeat one. The comparison

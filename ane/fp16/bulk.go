@@ -47,6 +47,18 @@ func EncodeBrain(dst []Bits, src []Brain) int {
 	return n
 }
 
+// Finite reports whether no element is an infinity or a NaN.
+func Finite(src []Bits) bool {
+	for len(src) > 0 {
+		part := min(len(src), stretch)
+		if !finite(src[:part]) {
+			return false
+		}
+		src = src[part:]
+	}
+	return true
+}
+
 // Round writes to dst each element of src rounded to the nearest half, as float32: the
 // same as Encode followed by Decode, without a buffer between. Use it for references
 // and for training that simulates storage as fp16. It converts as many elements as the

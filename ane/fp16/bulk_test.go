@@ -157,3 +157,33 @@ func TestNoAllocations(t *testing.T) {
 		}))
 	})
 }
+
+// Finite finds each infinity and each NaN at each place of a slice, and no other half.
+func TestFinite(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		require.True(t, Finite(nil))
+		for _, b := range allHalves() {
+			want := b&0x7c00 != 0x7c00
+			require.Equal(t, want, Finite([]Bits{b}), "%#04x", uint16(b))
+			src := make([]Bits, 70)
+			src[int(b)%70] = b
+			require.Equal(t, want, Finite(src), "%#04x", uint16(b))
+		}
+		for n := range 140 {
+			src := make([]Bits, n)
+			for i := range src {
+				src[i] = Bits(0x7bff | i<<15)
+			}
+			require.True(t, Finite(src), n)
+			for i, b := range src {
+				src[i] = 0x7c00
+				require.False(t, Finite(src), "%d of %d", i, n)
+				src[i] = b
+			}
+		}
+		long := make([]Bits, 2*stretch+1)
+		require.True(t, Finite(long))
+		long[len(long)-1] = Inf
+		require.False(t, Finite(long))
+	})
+}

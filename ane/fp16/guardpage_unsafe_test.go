@@ -35,6 +35,7 @@ func TestStaysInsideItsPages(t *testing.T) {
 					wide[n-1] = 1.5
 					Encode(half, wide)
 					require.Equal(t, Bits(0x3e00), half[n-1])
+					require.True(t, Finite(half))
 					Decode(wide, half)
 					require.Equal(t, float32(1.5), wide[n-1])
 					Round(wide, wide)

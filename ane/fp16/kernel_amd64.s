@@ -207,3 +207,34 @@ last:
 done:
 	VZEROUPPER
 	RET
+
+// func finiteVector(src *Bits, n int) bool
+//
+// n is a multiple of 32 above 0. Y2 and Y3 are the largest magnitudes. Adding 0x0400 to that of infinity or a NaN sets
+// the bit of the sign. It needs AVX2.
+TEXT ·finiteVector(SB), NOSPLIT, $0-17
+	MOVQ     src+0(FP), SI
+	MOVQ     n+8(FP), CX
+	VPCMPEQW Y4, Y4, Y4
+	VPSRLW   $15, Y4, Y5
+	VPSLLW   $10, Y5, Y5
+	VPSRLW   $1, Y4, Y4
+	VPXOR    Y2, Y2, Y2
+	VPXOR    Y3, Y3, Y3
+
+step:
+	VPAND   (SI), Y4, Y0
+	VPAND   32(SI), Y4, Y1
+	VPMAXUW Y0, Y2, Y2
+	VPMAXUW Y1, Y3, Y3
+	ADDQ    $64, SI
+	SUBQ    $32, CX
+	JNE     step
+
+	VPMAXUW   Y3, Y2, Y2
+	VPADDW    Y5, Y2, Y2
+	VPMOVMSKB Y2, AX
+	TESTL     $0xaaaaaaaa, AX
+	SETEQ     ret+16(FP)
+	VZEROUPPER
+	RET

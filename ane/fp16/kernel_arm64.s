@@ -214,3 +214,41 @@ last:
 done:
 	RESTOREMODE
 	RET
+
+// func finiteVector(src *Bits, n int) bool
+//
+// n is a multiple of 32 above 0. V6 and V7 are the largest magnitudes. Adding 0x0400 to that of infinity or a NaN sets
+// the bit of the sign.
+TEXT ·finiteVector(SB), NOSPLIT, $0-17
+	MOVD src+0(FP), R1
+	MOVD n+8(FP), R2
+	MOVD $0x7fff7fff7fff7fff, R3
+	VDUP R3, V5.D2
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+
+step:
+	VLD1.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
+	VAND   V5.B16, V0.B16, V0.B16
+	VAND   V5.B16, V1.B16, V1.B16
+	VAND   V5.B16, V2.B16, V2.B16
+	VAND   V5.B16, V3.B16, V3.B16
+	VUMAX  V0.H8, V6.H8, V6.H8
+	VUMAX  V1.H8, V7.H8, V7.H8
+	VUMAX  V2.H8, V6.H8, V6.H8
+	VUMAX  V3.H8, V7.H8, V7.H8
+	SUBS   $32, R2, R2
+	BNE    step
+
+	VUMAX V6.H8, V7.H8, V7.H8
+	VMOV  V7.D[0], R4
+	VMOV  V7.D[1], R5
+	MOVD  $0x0400040004000400, R3
+	ADD   R3, R4, R4
+	ADD   R3, R5, R5
+	ORR   R4, R5, R5
+	MOVD  $0x8000800080008000, R3
+	TST   R3, R5
+	CSET  EQ, R6
+	MOVB  R6, ret+16(FP)
+	RET

@@ -7,6 +7,9 @@ package fp16
 // again, and so needs at least eight.
 const lanes = 8
 
+// finiteStep is the number of elements in one step of finiteVector.
+const finiteStep = 32
+
 // The assembly reads n elements at src and writes n at dst; n must be at least
 // lanes. dst and src need no alignment beyond that of their elements.
 
@@ -21,6 +24,11 @@ func roundVector(dst, src *float32, n int)
 
 //go:noescape
 func brainVector(dst *Bits, src *Brain, n int)
+
+// n is a multiple of finiteStep.
+//
+//go:noescape
+func finiteVector(src *Bits, n int) bool
 
 func vectors(n int) bool { return n >= lanes && machine.kernel != portable }
 
@@ -54,4 +62,12 @@ func brain(dst []Bits, src []Brain) {
 		return
 	}
 	brainVector(&dst[0], &src[0], len(src))
+}
+
+func finite(src []Bits) bool {
+	whole := 0
+	if machine.kernel != portable && machine.brain { // its integers need AVX2 too
+		whole = len(src) / finiteStep * finiteStep
+	}
+	return (whole == 0 || finiteVector(&src[0], whole)) && finitePortable(src[whole:])
 }

@@ -9,3 +9,4 @@ func encode(dst []Bits, src []float32) { encodePortable(dst, src) }
 func decode(dst []float32, src []Bits) { decodePortable(dst, src) }
 func round(dst, src []float32)         { roundPortable(dst, src) }
 func brain(dst []Bits, src []Brain)    { brainPortable(dst, src) }
+func finite(src []Bits) bool           { return finitePortable(src) }

@@ -31,3 +31,12 @@ func brainPortable(dst []Bits, src []Brain) {
 		dst[i] = FromFloat32(b.float32())
 	}
 }
+
+func finitePortable(src []Bits) bool {
+	for _, b := range src {
+		if b&0x7c00 == 0x7c00 {
+			return false
+		}
+	}
+	return true
+}

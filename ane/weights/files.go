@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -25,6 +26,9 @@ type Files struct {
 	hold   func() (release func(), err error) // beside the Blocks; nil without
 	rest   ane.Weights
 	moved  atomic.Int64
+	lossy  bool
+	mu     sync.Mutex
+	notes  []string // of elements that became infinite or NaN, once each
 }
 
 // constant is a constant of the program: elements in memory, or a tensor.
@@ -86,6 +90,9 @@ func (w *Files) add(path string, c constant) {
 //
 // Integers of 2 to 8 bits may lie in words of 32 bits, as MLX writes them: a tensor U32 [outputs, inputs*bits/32] for a
 // constant uint4 [outputs, inputs].
+//
+// Elements that become infinite or NaN as fp16 are an error when they are read (safetensors.ErrRange), which names
+// constant and tensor and counts them. AllowRange makes them a note.
 //
 // Of joins its errors. Errors: safetensors.ErrName (no such tensor), ane.ErrMismatch (another shape, where axes of
 // length 1 do not matter), ane.ErrType (another type; F32 and BF16 become fp16).
@@ -191,6 +198,17 @@ func (w *Files) Hold() (release func(), err error) {
 	return func() { own(); blocks() }, nil
 }
 
+// AllowRange lets elements become infinite or NaN when they are converted, as a mask's may. Receipt.Notes of a Model
+// counts them for each constant. It is called before the Files are used.
+func (w *Files) AllowRange() { w.lossy = true }
+
+// Remarks are the notes of AllowRange so far; Receipt.Notes ends with them.
+func (w *Files) Remarks() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.notes)
+}
+
 // Moved is the number of bytes copied or converted so far.
 func (w *Files) Moved() int64 { return w.moved.Load() }
 
@@ -264,7 +282,20 @@ func (w *Files) move(dst []byte, c constant) error {
 		n, err = moveTo(dst, c.tensor, c.halves)
 	}
 	w.moved.Add(int64(n))
-	return err
+	var fault *safetensors.Error
+	if !errors.Is(err, safetensors.ErrRange) || !errors.As(err, &fault) {
+		return err
+	}
+	if !w.lossy {
+		return &ane.Error{Op: "weights", Name: c.name, Err: err}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	note := fmt.Sprintf("weights: constant %s, tensor %q: %s", c.name, fault.Tensor, fault.Detail)
+	if !slices.Contains(w.notes, note) {
+		w.notes = append(w.notes, note)
+	}
+	return nil
 }
 
 // moveTo copies or converts a tensor and returns the number of bytes written.

@@ -191,8 +191,11 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 			row := make([]float32, columns.len())
 			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
 				m.read(row[:n], rows.from+i, columns.from)
-				errs[k] = finite(m.name, (rows.from+i)*m.in+columns.from, row[:n])
-				if errs[k] == nil && do != nil {
+				first := (rows.from+i)*m.in + columns.from
+				errs[k] = finite(m.name, first, row[:n])
+				if errs[k] != nil && m.packed != nil {
+					errs[k] = m.packed.blame(first, n, errs[k])
+				} else if errs[k] == nil && do != nil {
 					errs[k] = do(i, row)
 				}
 			}

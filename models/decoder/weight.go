@@ -125,21 +125,38 @@ type matrix struct {
 	name    string // of its tensor
 	out, in int
 	tensor  *safetensors.Tensor                // nil for integers in groups
+	packed  *weight                            // of integers in groups, else nil
 	read    func(dst []float32, row, from int) // stores elements of a row from the one at index from on
 }
 
 // matrix returns the numbers of a weight.
 func (w *weight) matrix() matrix {
-	m := matrix{w.data.Name(), w.out, w.in, nil, w.part}
+	m := matrix{name: w.data.Name(), out: w.out, in: w.in, read: w.part}
 	if w.bits == 0 {
 		m.tensor = &w.data
+	} else {
+		m.packed = w
 	}
 	return m
 }
 
+// blame returns the fault of a scale or a shift among those of n elements from the one at index first on, or err if all
+// are finite.
+func (w *weight) blame(first, n int, err error) error {
+	some := make([]float32, (first%w.group+n+w.group-1)/w.group)
+	for _, t := range []safetensors.Tensor{w.scales, w.shifts} {
+		numbers(some, t, first/w.group)
+		if own := finite(t.Name(), first/w.group, some); own != nil {
+			return own
+		}
+	}
+	return err
+}
+
 // dense returns the numbers of a dense tensor.
 func dense(t safetensors.Tensor, out, in int) matrix {
-	return matrix{t.Name(), out, in, &t, func(dst []float32, row, from int) { numbers(dst, t, row*in+from) }}
+	return matrix{name: t.Name(), out: out, in: in, tensor: &t,
+		read: func(dst []float32, row, from int) { numbers(dst, t, row*in+from) }}
 }
 
 // flat returns the same numbers in fewer rows: short ones cost more for each number.

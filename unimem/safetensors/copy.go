@@ -3,6 +3,7 @@ package safetensors
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/anekit/anekit/ane/fp16"
@@ -85,10 +86,15 @@ func (t Tensor) halfBytes() (int64, error) {
 }
 
 // Float16To converts the tensor to fp16 in dst, dense and row-major, and returns the number of bytes written. It rounds
-// F32 and BF16 to the nearest half, and copies F16. dst begins at a multiple of 2 bytes and may be longer.
+// F32 and BF16 to the nearest half, on several goroutines, and copies F16. dst begins at a multiple of 2 bytes and may
+// be longer.
 //
-// Errors: ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and unimem.ErrInvalidAlignment
-// for dst at an odd address.
+// It returns ErrRange, and the number of bytes, after it has converted a tensor with finite elements beyond fp16, which
+// become infinite, or with NaN. Detail counts them. A caller that wants them ignores ErrRange. Elements that are
+// infinite stay so.
+//
+// Errors: ErrRange, ErrDType for other types, ErrShape (dst is shorter), ErrClosed, ErrChanged, and
+// unimem.ErrInvalidAlignment for dst at an odd address.
 func (t Tensor) Float16To(dst []byte) (int, error) {
 	n, err := t.halfBytes()
 	if err != nil {
@@ -104,39 +110,91 @@ func (t Tensor) Float16To(dst []byte) (int, error) {
 	if t.DType() == F16 {
 		return t.CopyTo(dst)
 	}
-	err = t.guard("convert", func(b []byte) error { toHalves(halves, b, t.DType()); return nil })
+	parts := make([]lost, max(1, (len(halves)+share-1)/share))
+	size := t.DType().Size()
+	err = each(context.Background(), runtime.GOMAXPROCS(0), len(parts), func(i int) error {
+		from, to := i*share, min((i+1)*share, len(halves))
+		return t.guard("convert", func(b []byte) error {
+			dst, b := halves[from:to], b[from*size:to*size]
+			if t.DType() == BF16 {
+				parts[i] = toHalves(dst, b, fp16.EncodeBrain, func(h fp16.Brain) float32 {
+					return math.Float32frombits(uint32(h) << 16)
+				})
+			} else {
+				parts[i] = toHalves(dst, b, fp16.Encode, func(f float32) float32 { return f })
+			}
+			return nil
+		})
+	})
 	if err != nil {
 		return 0, err
+	}
+	var all lost
+	for i, l := range parts {
+		if l.infinite+l.nan > 0 && all.infinite+all.nan == 0 {
+			all.first, all.value = i*share+l.first, l.value
+		}
+		all.infinite, all.nan = all.infinite+l.infinite, all.nan+l.nan
+	}
+	if all.infinite+all.nan > 0 {
+		return int(n), &Error{Base: errtext.Base{Op: "convert", Err: ErrRange,
+			Detail: fmt.Sprintf("elements that become infinite: %d, NaN: %d, of %d; the first, at index %d, is %g",
+				all.infinite, all.nan, len(halves), all.first, all.value),
+			Hint: "clip or scale the tensor, or keep its type"}, File: t.File(), Tensor: t.Name(), Offset: t.Offset()}
 	}
 	return int(n), nil
 }
 
-// toHalves converts elements at any address.
-func toHalves(dst []fp16.Bits, b []byte, d DType) {
-	if d == BF16 {
-		if src, err := unimem.View[fp16.Brain](b); err == nil {
-			fp16.EncodeBrain(dst, src)
-			return
-		}
-		moved(dst, b, fp16.EncodeBrain)
-		return
-	}
-	if src, err := unimem.View[float32](b); err == nil {
-		fp16.Encode(dst, src)
-		return
-	}
-	moved(dst, b, fp16.Encode)
+// lost are the elements that fp16 does not hold: finite ones beyond its range, and NaN.
+type lost struct {
+	infinite, nan int
+	first         int // the index of the first of them
+	value         float32
 }
 
-// moved converts misaligned elements through a buffer that stays in the cache.
-func moved[T fp16.Brain | float32](dst []fp16.Bits, b []byte, encode func([]fp16.Bits, []T) int) {
-	room := make([]T, 4096)
-	raw := rawBytes(room)
-	for len(dst) > 0 {
-		n := copy(raw, b)
-		done := encode(dst, room[:n/(len(raw)/len(room))])
-		dst, b = dst[done:], b[n:]
+// A goroutine converts a share of the elements. It converts step elements at a time and looks at them while they are in
+// the cache.
+const (
+	share = 1 << 20
+	step  = 1 << 12
+)
+
+// toHalves converts elements at any address; those at no multiple of their size through a buffer.
+func toHalves[T fp16.Brain | float32](
+	dst []fp16.Bits, b []byte, encode func([]fp16.Bits, []T) int, value func(T) float32,
+) (l lost) {
+	src, err := unimem.View[T](b)
+	var room []T
+	if err != nil {
+		room = make([]T, step)
 	}
+	for at := 0; at < len(dst); at += step {
+		n := min(step, len(dst)-at)
+		part := room[:min(n, len(room))]
+		if err != nil {
+			b = b[copy(rawBytes(part), b):]
+		} else {
+			part = src[at : at+n]
+		}
+		if encode(dst[at:], part); fp16.Finite(dst[at : at+n]) {
+			continue
+		}
+		for i, x := range part {
+			v := value(x)
+			switch {
+			case v != v:
+				l.nan++
+			case math.IsInf(float64(dst[at+i].Float32()), 0) && !math.IsInf(float64(v), 0):
+				l.infinite++
+			default:
+				continue
+			}
+			if l.infinite+l.nan == 1 {
+				l.first, l.value = at+i, v
+			}
+		}
+	}
+	return l
 }
 
 // Check reads the whole File: it faults in every page, so that disk errors and files that have

@@ -25,6 +25,8 @@ var (
 	ErrDType = errors.New("bad element type")
 	// ErrShape: a shape whose elements do not fill the tensor's bytes.
 	ErrShape = errors.New("bad shape")
+	// ErrRange: an element becomes infinite or NaN as fp16.
+	ErrRange = errors.New("number is not finite as fp16")
 	// ErrName: no tensor has this name.
 	ErrName = errors.New("no such tensor")
 	// ErrMisaligned: a tensor that does not start at a multiple of its element's size.

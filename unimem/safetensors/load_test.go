@@ -3,6 +3,7 @@ package safetensors
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -333,8 +334,12 @@ func TestViewsAndConversions(t *testing.T) {
 	for _, name := range []string{"f", "f odd", "b", "b odd"} {
 		span := make([]byte, 20)
 		n, err := get(name).Float16To(span)
-		require.NoError(t, err)
-		require.Equal(t, 18, n)
+		if name[0] == 'f' { // 65520 is among the elements
+			require.ErrorIs(t, err, ErrRange)
+		} else {
+			require.NoError(t, err)
+		}
+		require.Equal(t, 18, n, "the conversion is complete")
 		got, err := unimem.View[fp16.Bits](span[:n])
 		require.NoError(t, err)
 		if name[0] == 'f' {
@@ -440,4 +445,54 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, f.Check(t.Context(), nil), ErrHole)
 	require.NoError(t, f.Close())
+}
+
+// Float16To counts elements beyond fp16 and NaN, at any address and after any number of others, and leaves infinities.
+func TestNumbersBeyondFloat16(t *testing.T) {
+	const n = share + 2*step + 5
+	inf := math.Inf(1)
+	for name, c := range map[string]struct {
+		at    map[int]float64
+		wants string
+	}{
+		"fine": {map[int]float64{0: 65504, 3: -65504, step: inf, n - 1: -inf}, ""},
+		"beyond": {map[int]float64{share + 1: -1e9},
+			"become infinite: 1, NaN: 0, of 1056773; the first, at index 1048577, is -1e+09"},
+		"both": {map[int]float64{7: math.NaN(), 9: 1e9, n - 1: 2e5},
+			"become infinite: 2, NaN: 1, of 1056773; the first, at index 7, is NaN"},
+		"after them": {map[int]float64{3: inf, 4: math.NaN()}, "NaN: 1, of 1056773; the first, at index 4"},
+	} {
+		path := filepath.Join(t.TempDir(), "m.safetensors")
+		w, err := Create(path, nil)
+		require.NoError(t, err)
+		wide, brain := make([]byte, 4*n), make([]byte, 2*n)
+		for i, f := range c.at {
+			bits := math.Float32bits(float32(f))
+			binary.LittleEndian.PutUint32(wide[4*i:], bits)
+			binary.LittleEndian.PutUint16(brain[2*i:], uint16(bits>>16))
+		}
+		require.NoError(t, w.Add("f", F32, []int{n}, wide))
+		require.NoError(t, w.Add("odd", U8, []int{1}, []byte{1}))
+		require.NoError(t, w.Add("f odd", F32, []int{n}, wide))
+		require.NoError(t, w.Add("b", BF16, []int{n}, brain))
+		require.NoError(t, w.Close())
+		f, err := Open(path)
+		require.NoError(t, err)
+		for _, tensor := range []string{"f", "f odd", "b"} {
+			x, err := f.Tensor(tensor)
+			require.NoError(t, err)
+			dst := make([]byte, 2*n)
+			done, err := x.Float16To(dst)
+			require.Equal(t, 2*n, done)
+			if c.wants == "" {
+				require.NoError(t, err, name)
+				continue
+			}
+			require.ErrorIs(t, err, ErrRange, name)
+			if tensor != "b" { // which rounds the numbers
+				require.ErrorContains(t, err, c.wants, name)
+			}
+		}
+		require.NoError(t, f.Close())
+	}
 }

@@ -17,6 +17,7 @@ var (
 	ErrCount   = errors.New("wrong number of entries")
 	ErrType    = errors.New("scalar type does not match")
 	ErrSize    = errors.New("payload size does not match")
+	ErrRange   = errors.New("number is not finite as fp16")
 	ErrClosed  = errors.New("weight file is closed")
 )
 

@@ -49,8 +49,8 @@ func LostAs16(values []float32) (n Lost) {
 //		return blob.Float32As16(r), err
 //	})
 //
-// A stream that ends within a float32 ends with io.ErrUnexpectedEOF. Values that fp16 does
-// not hold become what AddFloat32As16 makes of them.
+// A stream that ends within a float32 ends with io.ErrUnexpectedEOF. One with a finite value beyond the range of fp16,
+// or with NaN, ends with ErrRange, which names the first; values that are infinite stay so.
 func Float32As16(r io.ReadCloser) io.ReadCloser { return &halving{r: r} }
 
 // halving is the stream of Float32As16. It allocates its buffers at the first Read.
@@ -59,10 +59,23 @@ type halving struct {
 	wide   []float32
 	halves []fp16.Bits // memory of ready
 	ready  []byte      // converted and not yet read
+	done   int64       // values converted
 	err    error       // returned after ready
 }
 
 func (h *halving) Close() error { return h.r.Close() }
+
+// refuse ends the stream before the first of values that becomes infinite or is NaN.
+func (h *halving) refuse(values []float32) {
+	for i := range values {
+		if n := LostAs16(values[i : i+1]); n.Infinite+n.NaN > 0 {
+			h.ready = h.ready[:2*i]
+			h.err = refused(ErrRange, "clip or scale the values, or keep fp32", "value %d of the stream is %g, %v",
+				h.done+int64(i), values[i], ErrRange)
+			return
+		}
+	}
+}
 
 func (h *halving) Read(p []byte) (int, error) {
 	if h.wide == nil {
@@ -76,7 +89,11 @@ func (h *halving) Read(p []byte) (int, error) {
 		if n, h.err = io.ReadFull(h.r, raw(h.wide)); h.err == io.ErrUnexpectedEOF && n%4 == 0 {
 			h.err = io.EOF
 		}
-		h.ready = raw(h.halves[:fp16.Encode(h.halves, h.wide[:n/4])])
+		n = fp16.Encode(h.halves, h.wide[:n/4])
+		if h.ready = raw(h.halves[:n]); !fp16.Finite(h.halves[:n]) {
+			h.refuse(h.wide[:n])
+		}
+		h.done += int64(n)
 	}
 	n := copy(p, h.ready)
 	h.ready = h.ready[n:]

@@ -40,7 +40,7 @@ func singles(n int) ([]float32, []byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values, raw := make([]float32, n), []byte(nil)
 	for i := range values {
-		values[i] = float32(r.NormFloat64() * math.Pow(10, float64(r.IntN(14)-8)))
+		values[i] = float32(r.NormFloat64() * math.Pow(10, float64(r.IntN(11)-8)))
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(values[i]))
 	}
 	return values, raw
@@ -317,4 +317,28 @@ func TestLostAs16(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, blob.LostAs16(values))
+}
+
+// A stream ends before the first value that becomes infinite or is NaN; infinities pass.
+func TestFloat32As16Refuses(t *testing.T) {
+	const many = 100_000 // beyond the first buffer
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		at    int
+		value float32
+		text  string
+	}{{0, 1e9, "value 0 of the stream is 1e+09"}, {many - 1, -65520, "value 99999 of the stream is -65520"},
+		{70_000, float32(math.NaN()), "value 70000 of the stream is NaN"}, {5, inf, ""}, {many - 1, -inf, ""}} {
+		raw := make([]byte, 4*many)
+		binary.LittleEndian.PutUint32(raw[4*c.at:], math.Float32bits(c.value))
+		got, err := io.ReadAll(blob.Float32As16(io.NopCloser(bytes.NewReader(raw))))
+		if c.text == "" {
+			require.NoError(t, err)
+			require.Len(t, got, 2*many)
+			continue
+		}
+		require.ErrorIs(t, err, blob.ErrRange)
+		require.ErrorContains(t, err, c.text)
+		require.Len(t, got, 2*c.at)
+	}
 }

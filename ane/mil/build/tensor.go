@@ -21,7 +21,8 @@ type Tensor interface {
 	Size() int64
 	// CopyTo copies the elements, dense, row-major and little endian.
 	CopyTo(dst []byte) (int, error)
-	// Float16To converts elements F32 and BF16 to fp16.
+	// Float16To converts elements F32 and BF16 to fp16. The error names the tensor; it is one for elements that become
+	// infinite or NaN too.
 	Float16To(dst []byte) (int, error)
 }
 
@@ -36,8 +37,7 @@ var formats = map[string]mil.DType{
 //
 // The software engine reads F16 and integers from the tensor's memory, without a copy, and the tensor's file stays open
 // as long as the Model. Other engines, and Program.WriteDir, copy them. F32 and BF16 are converted to fp16 whenever the
-// weight file is read; an element that fp16 does not hold as a finite number is an error then. Other formats are
-// faults.
+// weight file is read; elements that become infinite or NaN are an error then. Other formats are faults.
 func (f *Func) WeightOf(t Tensor) Value {
 	if t == nil {
 		return f.fault("weight: no tensor", "pass a tensor of a file")
@@ -69,18 +69,12 @@ func (f *Func) WeightOf(t Tensor) Value {
 	return v
 }
 
-// halves converts a tensor to fp16. It refuses what is not finite then.
+// halves converts a tensor to fp16.
 func halves(t Tensor, typ mil.Type) (io.ReadCloser, error) {
 	n, _ := typ.Elements()
 	b := make([]byte, 2*n)
 	if _, err := t.Float16To(b); err != nil {
 		return nil, err
-	}
-	for i := range n {
-		if b[2*i+1]&0x7c == 0x7c { // the exponent of infinity and NaN
-			return nil, &mil.Error{Msg: fmt.Sprintf("element %d of tensor %s is not finite as fp16", i, quote(t.Name())),
-				Hint: "scale the tensor, or keep it in fp32 with WeightFrom"}
-		}
 	}
 	return io.NopCloser(bytes.NewReader(b)), nil
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,8 +35,34 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 // WeightFrom is Weight for gigabytes and for other types. Each write of the weight file calls open, which returns a
 // stream of the elements of t, row-major and little endian. blob.Float32As16 converts a stream of float32 to fp16.
 // Program.WriteDir copies the stream through a small buffer; Program.Weights.ReadFile reads it directly into the file.
+// Values that fp16 does not hold end it (blob.ErrRange).
 func (f *Func) WeightFrom(name string, t mil.Type, open func() (io.ReadCloser, error)) Value {
-	return f.weight(name, t, false, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
+	return f.weight(name, t, false, func(w *blob.Writer) (uint64, error) {
+		if open == nil {
+			return w.AddStream(t, nil)
+		}
+		return w.AddStream(t, func() (io.ReadCloser, error) {
+			r, err := open()
+			if r != nil {
+				r = named{r, name}
+			}
+			return r, err
+		})
+	})
+}
+
+// named is a stream whose errors about numbers name the weight.
+type named struct {
+	io.ReadCloser
+	name string
+}
+
+func (n named) Read(p []byte) (int, error) {
+	done, err := n.ReadCloser.Read(p)
+	if errors.Is(err, blob.ErrRange) {
+		err = fmt.Errorf("weight %s: %w", quote(n.name), err)
+	}
+	return done, err
 }
 
 // Blob adds a constant whose elements are in an existing weight file: the entry at offset of the file at path, which
