@@ -104,8 +104,8 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
 	case p.Known && one(func(v *Value) bool { return !v.known && !v.Const() }):
 		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
-	case !p.Const && !p.Deep && one(func(v *Value) bool { return v.Rank() > MaxRank }):
-		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), MaxRank)
+	case !p.Const && !p.Deep && one(func(v *Value) bool { return v.Rank() > c.maxRank() }):
+		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), c.maxRank())
 	case !p.Const && one(func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}
@@ -180,7 +180,11 @@ func (c *Call) kind(p *Param) {
 			c.sameType(first.Name, p.Name)
 		}
 		if v := c.Value(p.Name); v != nil && p.most > 0 {
-			c.refuseIf(v.Rank() < p.least || v.Rank() > p.most, p.Name, p.form, "%s",
+			most := p.most
+			if most == MaxRank {
+				most = c.maxRank()
+			}
+			c.refuseIf(v.Rank() < p.least || v.Rank() > most, p.Name, p.form, "%s",
 				strings.Replace(p.wrong, "%v", fmt.Sprint(v.Shape), 1))
 		}
 	case p.Variadic:
@@ -216,9 +220,20 @@ func (c *Call) shaped(name string, shape []int, hint, format string, args ...any
 
 // gives sets the Attrs and adds a result.
 func (c *Call) gives(attrs any, d mil.DType, shape []int) {
-	c.refuseIf(len(shape) > MaxRank, "", "merge axes with reshape", "result of rank %d, at most %d", len(shape), MaxRank)
+	c.refuseIf(len(shape) > c.maxRank(), "", "merge axes with reshape", "result of rank %d, at most %d", len(shape),
+		c.maxRank())
 	c.refuseIf(!sensible(shape), "", "results have 1 to 2^31 elements", "result of shape %v is empty or too large", shape)
 	c.Attrs, c.Out = attrs, append(c.Out, &Value{DType: d, Shape: shape})
+}
+
+// maxRank is the largest rank of operands and results: that of the engine, or that of constants where compiling
+// computes the call.
+func (c *Call) maxRank() int {
+	operands := c.Operands()
+	if len(operands) == 0 || slices.ContainsFunc(operands, func(v *Value) bool { return !v.Folded }) {
+		return MaxRank
+	}
+	return maxConstant
 }
 
 // declares compares the number of results with that of the text.

@@ -168,7 +168,7 @@ func inferSparse(c *Call, data *Value) {
 // volume returns the shape that a setting gives.
 func (c *Call) volume(name string) []int {
 	shape := c.ints(name, -1)
-	c.refuseIf(len(shape) == 0 || len(shape) > MaxRank || !sensible(shape), name,
+	c.refuseIf(len(shape) == 0 || len(shape) > c.maxRank() || !sensible(shape), name,
 		"give 1 to 5 axes of at least 1", "shape %s", few(shape))
 	return shape
 }

@@ -56,7 +56,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	if m.Blob() != nil && a.files == nil {
 		name = "weight"
 	}
-	v := a.declared(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: name})
+	v := a.declared(maxConstant, mil.Var{Pos: m.Pos, Type: m.Type, Name: name})
 	if v == nil {
 		return nil
 	}

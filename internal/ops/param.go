@@ -30,7 +30,7 @@ type Param struct {
 	Like bool
 	// Known arguments are tensors that are constant, or that operators called constexpr_ compute.
 	Known bool
-	// Deep arguments have up to two axes more than MaxRank.
+	// Deep arguments have as many axes as a constant.
 	Deep bool
 	// State arguments are state parameters of the function.
 	State bool

@@ -11,6 +11,9 @@ import (
 const (
 	// MaxRank is the largest rank. Beyond it Apple's compiler reports "Cannot reshape a tensor of rank > 5".
 	MaxRank = 5
+	// maxConstant is that of constants, and of what compiling computes from them alone. A lookup table has two axes more
+	// than the weight.
+	maxConstant = MaxRank + 2
 	// MaxElements keeps every byte offset within an int and refuses shapes that
 	// fit no machine with a Neural Engine: 2^31 elements are 4 GiB of fp16.
 	MaxElements = 1 << 31

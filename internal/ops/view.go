@@ -48,7 +48,7 @@ func inferReshape(c *Call, x *Value) {
 	if open >= 0 {
 		shape[open] = x.Elements() / known
 	}
-	c.refuseIf(len(shape) > MaxRank, "shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
+	c.refuseIf(len(shape) > c.maxRank(), "shape", "merge axes", "Cannot reshape a tensor of rank > %d", c.maxRank())
 	c.refuseIf(Volume(shape) != x.Elements(), "shape", "make the number of elements equal",
 		"%s does not have the %d elements of x%v", few(c.ints("shape", -1)), x.Elements(), x.Shape)
 	c.gives(nil, x.DType, shape)
@@ -91,14 +91,14 @@ func inferReshapeLike(c *Call, x *Value) {
 			shape = append(shape, r.Shape[from:to]...)
 		}
 	}
-	c.refuseIf(len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()), "ref_tensors",
+	c.refuseIf(len(shape) <= c.maxRank() && (!sensible(shape) || Volume(shape) != x.Elements()), "ref_tensors",
 		"make the number of elements equal", "%v does not have the %d elements of x%v", shape, x.Elements(), x.Shape)
 	c.gives(nil, x.DType, shape)
 }
 
 func inferExpand(c *Call, x *Value) {
 	rank := x.Rank() + len(c.ints("axes", -1))
-	c.refuseIf(rank > MaxRank, "axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
+	c.refuseIf(rank > c.maxRank(), "axes", "name fewer axes", "result of rank %d, at most %d", rank, c.maxRank())
 	axes := c.axes("axes", rank)
 	rest := x.Shape
 	var shape []int

@@ -20,6 +20,9 @@ func (r *run) each(visit func(n *ops.Node)) {
 	}
 }
 
+// runs reports whether an engine runs a statement, or keeps its result as a weight: compiling computes the others.
+func runs(n *ops.Node) bool { return !n.Folded() || family(n) == ops.Constexprs }
+
 func (r *run) placements() {
 	for _, compiler := range r.Compilers {
 		for _, on := range r.Chips {

@@ -267,6 +267,9 @@ func (r *run) product(n *ops.Node) span {
 	if n.Op.Kind == "matmul" && summed(x) && !n.Flag("transpose_x") {
 		sum = w.most()
 	}
+	if !runs(n) { // compiling computes it, without the register
+		return between(-sum, sum)
+	}
 	r.vanishing(n, xs, w, list)
 	bias := r.spanIn(n, "bias")
 	if bias.known() {

@@ -20,7 +20,7 @@ func chain(f *ops.Graph, counts, passes func(*ops.Node) bool) (end *ops.Value, n
 	length := map[*ops.Value]int{} // of the longest chain that ends there
 	for _, s := range f.Statements {
 		longest, count := 0, counts(s)
-		if !count && !passes(s) {
+		if !count && !passes(s) || s.Folded() {
 			continue
 		}
 		for _, v := range s.Operands() {

@@ -264,3 +264,18 @@ tensor<fp16, [65536]> y = cast(x = f, dtype = string("fp16"));
 		require.Equal(t, want, le.Uint16(got[2*i:]), "half %04x", i)
 	}
 }
+
+// Constants have up to seven axes, and so has what compiling computes from them; what an input reaches has five.
+func TestConstantsOfMoreAxes(t *testing.T) {
+	k := nd{mil.FP16, []int{1, 2, 1, 2, 1, 2}, []float64{1, 2, 3, 4, 5, 6, 7, 8}}
+	text := "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [8]> x) {\ntensor<fp16, [1, 2, 1, 2, 1, 2]> k = const()[val = " +
+		k.literal() + "];\ntensor<fp16, [2, 2, 2, 1, 1, 1]> p = transpose(perm = " + intVec(5, 3, 1, 0, 2, 4) + ", x = k);\n" +
+		"tensor<fp16, [8]> c = reshape(shape = " + intVec(8) + ", x = p);\ntensor<fp16, [8]> y = add(x = x, y = c);\n} -> (y);\n}"
+	out := evaluate(t, text, map[string][]byte{"x": encode(zeros(mil.FP16, 8))})
+	require.Equal(t, encode(nd{mil.FP16, []int{8}, []float64{1, 5, 3, 7, 2, 6, 4, 8}}), out["y"])
+	_, err := tryEvaluate(t, strings.Replace(text, "x = p", "x = q", 1), nil)
+	require.Error(t, err)
+	_, err = tryEvaluate(t, strings.Replace(text, "tensor<fp16, [8]> y = add(x = x, y = c)",
+		"tensor<fp16, [1, 2, 1, 2, 1, 2]> y = reshape(shape = "+intVec(1, 2, 1, 2, 1, 2)+", x = x)", 1), nil)
+	require.ErrorContains(t, err, "Cannot reshape a tensor of rank > 5")
+}
