@@ -175,6 +175,10 @@ func (r *reader) operation(v value) *mil.Op {
 	op.Args = r.arguments(args, r.argument)
 	listed(op)
 	op.Attrs = r.arguments(attrs, r.attribute)
+	if op.Kind == "const" { // its value is an attribute in MIL text, whatever it is in the file
+		op.Args, op.Attrs = nil, append(op.Attrs, op.Args...)
+		sortArgs(op.Attrs)
+	}
 	for _, v := range blocks {
 		b, attrs := r.block(v)
 		if len(attrs) > 0 {
@@ -232,8 +236,12 @@ func (r *reader) arguments(entries []value, operand func(value) mil.Operand) []m
 		}
 		args = append(args, mil.Arg{Name: name, Value: operand(content)})
 	}
-	slices.SortStableFunc(args, func(a, b mil.Arg) int { return cmp.Compare(a.Name, b.Name) })
+	sortArgs(args)
 	return args
+}
+
+func sortArgs(args []mil.Arg) {
+	slices.SortStableFunc(args, func(a, b mil.Arg) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // attribute reads a Value.

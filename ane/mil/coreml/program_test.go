@@ -107,6 +107,17 @@ var pairs = map[string]struct {
 			("RangeDims", {{"x", [[1, 1], [1, 512]]}})))] {
 			tensor<fp32, [1, ?]> y = relu(x = x); } -> (y); }`,
 	},
+	"a constant whose value is an argument": {
+		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1, 4))},
+			msg(3, str(1, "const"), named(3, "c", tensor(pInt8, 2, 1, 1)), inline("val", raw(tensor(pInt8, 2, 1, 1),
+				1, 0xff)),
+				entry(5, "name", word("c"))),
+			op("add", "y", tensor(pFP16, 1, 4), arg("x", "x"), arg("y", "c")), str(2, "y"))),
+		`program(1.0) ` + info + ` { func main<ios16>(tensor<fp16, [1, 4]> x) {
+			tensor<int8, [2, 1, 1]> c = const()[val = tensor<int8, [2, 1, 1]>([[[1]], [[-1]]])];
+			tensor<fp16, [1, 4]> y = add(x = x, y = c);
+		} -> (y); }`,
+	},
 	"a list of one value": {
 		program(7, nil, function("main", "CoreML6", []proto{named(1, "x", tensor(pFP16, 1, 4))},
 			op("concat", "y", tensor(pFP16, 1, 4), arg("values", "x"), inline("axis", scalar(1)),

@@ -119,7 +119,7 @@ func (r *reader) dict(v value) *mil.DictLit {
 	return d
 }
 
-// elements reads a TensorValue of type t, row-major: nested lists where that is affordable, else a flat one.
+// elements reads a TensorValue of type t, row-major: nested lists, or a flat one if those take too much memory.
 func (r *reader) elements(t mil.Type, v value) mil.Literal {
 	if t.Kind != mil.Scalar && t.Kind != mil.Tensor {
 		r.fail(v.b, broken, "elements where the type is %v", t)
@@ -152,7 +152,7 @@ func (r *reader) elements(t mil.Type, v value) mil.Literal {
 	case !ok || n == 0:
 		return &mil.ListLit{Items: list}
 	}
-	if !affordable(t, len(v.b)) {
+	if !r.affords(t, len(v.b)) {
 		return &mil.ListLit{Items: list}
 	}
 	for i := len(t.Dims) - 1; i > 0; i-- {
@@ -161,16 +161,23 @@ func (r *reader) elements(t mil.Type, v value) mil.Literal {
 	return &mil.ListLit{Items: list}
 }
 
-// affordable reports whether nested lists for a value of some bytes take a bounded multiple of its memory. Axes of
-// length 1 make as many lists as there are elements, each.
-func affordable(t mil.Type, bytes int) bool {
+// affords reports whether nested lists for a value of some bytes take a bounded multiple of its memory, or of what the
+// file has to spare. Axes of length 1 make as many lists as there are elements, each.
+func (r *reader) affords(t mil.Type, bytes int) bool {
 	const element, list, most = 16, 64, 128
 	n, lists := 1, 0
 	for _, d := range t.Dims {
 		n *= d.Size
 		lists += n
 	}
-	return (lists-n)*list+n*element <= most*bytes
+	switch cost := (lists - n) * list; {
+	case cost+n*element <= most*bytes:
+	case cost <= r.spare:
+		r.spare -= cost
+	default:
+		return false
+	}
+	return true
 }
 
 // nest makes lists of n elements each.

@@ -27,6 +27,7 @@ type reader struct {
 	root    []byte
 	depth   int
 	err     error
+	spare   int      // bytes for nested lists beyond those in proportion to their values
 	boxed   bool     // scalars are tensors of rank 0: see program
 	op      string   // the operation that is read, for errors
 	remarks []string // what was left out
@@ -34,7 +35,7 @@ type reader struct {
 }
 
 func newReader(file string, root []byte) *reader {
-	return &reader{file: file, root: root[:len(root):len(root)], seen: map[string]bool{}}
+	return &reader{file: file, root: root[:len(root):len(root)], spare: 16 * len(root), seen: map[string]bool{}}
 }
 
 // at is the offset of b, a part of the file.
