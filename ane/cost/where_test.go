@@ -146,7 +146,7 @@ func TestPlacesOfPrograms(t *testing.T) {
   tensor<fp16, [64]> y = gather(axis = int32(0), indices = i, x = b);
  } -> (y);
 }`, rules)
-	for _, rule := range strings.Fields("last-relu cpu-operator dynamic-shape channel-pad tile-factors block-quantization int4-blocks reduce-times-zero vector-palette kernel-width") {
+	for _, rule := range strings.Fields("last-relu cpu-operator channel-pad tile-factors block-quantization int4-blocks reduce-times-zero vector-palette kernel-width") {
 		require.True(t, rules[rule], rule)
 	}
 }

@@ -51,7 +51,7 @@ var may = []struct {
 		"internal/sniff", "internal/wholefile"}},
 	{"internal/element", []string{"ane/mil", "ane/fp16"}},
 	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "internal/element", "internal/ops",
-		"internal/near"}},
+		"internal/near", "internal/shapes"}},
 	{"internal/ops", []string{"ane/chip", "ane/mil", "ane/mil/blob", "internal/element", "internal/near"}},
 	{"internal/shapes", []string{"ane/mil", "internal/near", "internal/ops"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "internal/ops", "internal/wholefile"}},

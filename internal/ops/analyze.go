@@ -202,7 +202,7 @@ func (a *analysis) define(name string, v *Value, declared mil.Var) {
 // believed returns what a declaration says, though an engine may not take it.
 func believed(d mil.Var) *Value {
 	t, state := held(d.Type)
-	v := &Value{Name: d.Name, Pos: d.At, DType: t.DType, State: state, declared: d.Type}
+	v := &Value{Name: d.Name, Pos: d.At, DType: t.DType, State: state, guessed: true}
 	fixed := false
 	if t.Kind == mil.Tensor || t.Kind == mil.Scalar {
 		v.Shape, fixed = t.Shape()

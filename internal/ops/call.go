@@ -96,6 +96,8 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "declare a parameter state<tensor<fp16, [..]>> and name it here", "has to be a state")
 	case !p.State && one(func(v *Value) bool { return v.State }):
 		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
+	case p.Const && one(func(v *Value) bool { return !v.Const() && v.guessed }):
+		c.bad = true // the fault is that of a statement before
 	case p.Const && one(func(v *Value) bool { return !v.Const() }):
 		why := ""
 		if p.Sized {

@@ -27,6 +27,7 @@ func (v *Value) settle() {
 			if len(stack) > before {
 				continue
 			}
+			at.guessed = slices.ContainsFunc(n.Arguments(), func(from *Value) bool { return from.guessed })
 			n.settle()
 		}
 		at.final = true

@@ -47,13 +47,13 @@ type Value struct {
 	// of classify; else nil.
 	Written *mil.Type
 
-	declared mil.Type // of an Open value
-	input    bool     // a parameter of the function
-	vague    bool     // of a Survey: rules do not take it
-	bare     bool     // a number without a type: a setting may take it as float too
-	known    bool     // a constant, perhaps without Data, or the result of a constexpr operator
-	final    bool     // settle has looked at it
-	weight   *Weight  // the weight that it was read from, or nil
+	input   bool    // a parameter of the function
+	vague   bool    // of a Survey: rules do not take it
+	bare    bool    // a number without a type: a setting may take it as float too
+	known   bool    // a constant, perhaps without Data, or the result of a constexpr operator
+	final   bool    // settle has looked at it
+	guessed bool    // of a Survey: a faulty statement declares it, or one that settle looked at for it
+	weight  *Weight // the weight that it was read from, or nil
 }
 
 // Const reports whether the value is known when compiling.

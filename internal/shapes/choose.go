@@ -28,7 +28,7 @@ func (x *fixing) inputs(p *mil.Program, f *mil.Function) *choice {
 	c.fromCaller(f)
 	c.fromEnumeration(f)
 	for i := range clone.Params {
-		if v := &clone.Params[i]; symbolic(v.Type) {
+		if v := &clone.Params[i]; Symbolic(v.Type) {
 			c.fromDefault(v)
 			v.Type = closed(v.Type, c.shapes[v.Name])
 		}
@@ -55,7 +55,7 @@ func (c *choice) fromCaller(f *mil.Function) {
 		}
 		switch {
 		case why == "":
-			c.take(v, shape, "as given")
+			c.take(v, shape, given)
 		case f == c.chosen:
 			c.refuse(v, shape, why)
 		}
@@ -93,12 +93,12 @@ func (c *choice) fromEnumeration(f *mil.Function) {
 	}
 	i := slices.IndexFunc(c.Enumerated, agrees)
 	for _, v := range f.Params {
-		given, ok := c.shapes[v.Name]
+		taken, ok := c.shapes[v.Name]
 		switch {
 		case i < 0 && ok:
-			c.refuse(v, given, "the shapes of several inputs are of one enumeration: "+c.enumerations(v.Name))
+			c.refuse(v, taken, "the shapes of several inputs are of one enumeration: "+c.enumerations(v.Name))
 			return
-		case i >= 0 && !ok && symbolic(v.Type):
+		case i >= 0 && !ok && Symbolic(v.Type):
 			if shape := c.Enumerated[i][v.Name]; shape != nil && c.misfit(v, shape) == "" {
 				c.take(v, shape, "which the program lists with those given")
 			}
@@ -155,8 +155,8 @@ func (c *choice) take(v mil.Var, shape []int, from string) {
 			c.named[d.Symbol] = shape[i]
 		}
 	}
-	if symbolic(v.Type) {
-		c.taken = append(c.taken, Taken{c.function.Name, v.Name, shape, from})
+	if Symbolic(v.Type) {
+		c.taken = append(c.taken, Taken{c.function.Name, v.Name, shape, from, v.At})
 	}
 }
 
@@ -218,11 +218,8 @@ func (c *choice) outside(name string, shape []int) string {
 			return fmt.Sprintf("axis %d is from %d to %d: give --shape %s within that", i, r[0], r[1], near.Cut(name))
 		}
 	}
-	listed, same := false, func(e map[string][]int) bool { return slices.Equal(e[name], shape) }
-	for _, e := range c.Enumerated {
-		listed = listed || e[name] != nil
-	}
-	if listed && !slices.ContainsFunc(c.Enumerated, same) && !same(c.Default) {
+	same := func(e map[string][]int) bool { return slices.Equal(e[name], shape) }
+	if c.listed(name) && !slices.ContainsFunc(c.Enumerated, same) && !same(c.Default) {
 		return c.enumerations(name)
 	}
 	return ""

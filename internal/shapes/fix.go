@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,12 +17,16 @@ type Taken struct {
 	Function, Input string
 	Shape           []int
 	From            string // "as given", "the default of the program"
+	pos             mil.Pos
 }
+
+// given is From of a shape of the caller.
+const given = "as given"
 
 // String returns a note for the caller.
 func (t Taken) String() string {
-	return fmt.Sprintf("input %s takes the shape %s, %s; --shape, or Source.Shapes, takes another one", near.Cut(t.Input),
-		Text(t.Shape), t.From)
+	return fmt.Sprintf("input %s takes the shape %s, %s; --shape, or Source.Shapes, takes another one",
+		near.Cut(t.Input), Text(t.Shape), t.From)
 }
 
 // Text returns a shape as MIL text writes it: [1, 64].
@@ -34,6 +39,9 @@ func words(shape []int) (all []string) {
 	return all
 }
 
+// ErrOpen marks the faults of shapes. Those without it are faults of a statement, which every engine reports.
+var ErrOpen = errors.New("an axis has no length")
+
 // Open reports whether the program leaves an axis open.
 func Open(p *mil.Program) bool { return slices.ContainsFunc(p.Funcs, open) }
 
@@ -41,14 +49,35 @@ func open(f *mil.Function) bool {
 	if f == nil {
 		return false
 	}
-	unknown := func(v mil.Var) bool { return symbolic(v.Type) }
-	return slices.ContainsFunc(f.Params, unknown) || slices.ContainsFunc(f.Body, func(op *mil.Op) bool {
-		return op != nil && slices.ContainsFunc(op.Results, unknown)
-	})
+	return opens(f.Params) || Inner(f) > 0
 }
 
-// symbolic reports whether a tensor, or a state of one, has an axis without a length.
-func symbolic(t mil.Type) bool {
+func opens(list []mil.Var) bool {
+	return slices.ContainsFunc(list, func(v mil.Var) bool { return Symbolic(v.Type) })
+}
+
+// Inner counts the values with an open axis that a function computes.
+func Inner(f *mil.Function) (n int) {
+	count := func(list []mil.Var) {
+		for _, v := range list {
+			if Symbolic(v.Type) {
+				n++
+			}
+		}
+	}
+	for op := range f.Ops() {
+		count(op.Results)
+		for _, b := range op.Blocks {
+			if b != nil {
+				count(b.Params)
+			}
+		}
+	}
+	return n
+}
+
+// Symbolic reports whether a tensor, or a state of one, has an axis without a length.
+func Symbolic(t mil.Type) bool {
 	return slices.ContainsFunc(tensor(t).Dims, func(d mil.Dim) bool { return !d.Known() })
 }
 
@@ -61,27 +90,29 @@ func tensor(t mil.Type) mil.Type {
 }
 
 // Fix returns p with a length for each axis that it leaves open. p is not changed; without an open axis it is returned
-// as it is. given are shapes of inputs of the function that p.Select(function) chooses. Other functions take them too
-// where they fit. Inputs that are not given take the default of FlexibleShapeInformation, else that of defaults, which
-// may name other inputs too. Axes of one name have one length.
+// as it is. shapes are those of inputs of the function that p.Select(function) chooses. Other functions take them too
+// where they fit. Inputs that they do not name take the default of FlexibleShapeInformation, else that of defaults,
+// which may name other inputs too. Axes of one name have one length.
 //
 // The error is a mil.ErrorList: a given shape that an input does not have, or an axis whose length does not follow.
 // Then the program is as far as it could be fixed.
-func Fix(file string, p *mil.Program, function string, given, defaults map[string][]int) (*mil.Program, []Taken, error) {
-	if p == nil || len(given) == 0 && !Open(p) {
+func Fix(
+	file string, p *mil.Program, function string, shapes, defaults map[string][]int,
+) (*mil.Program, []Taken, error) {
+	if p == nil || len(shapes) == 0 && !Open(p) {
 		return p, nil, nil
 	}
 	if err := mil.Validate(file, p); err != nil && !mil.OnlyNames(err) {
 		return p, nil, nil // the compiler reports it
 	}
-	x := fixing{file: file, given: given, defaults: defaults, chosen: p.Select(function)}
+	x := fixing{file: file, given: shapes, defaults: defaults, chosen: p.Select(function)}
 	fixed := *p
 	fixed.Funcs = slices.Clone(p.Funcs)
 	work := &mil.Program{Pos: p.Pos, Version: p.Version, Attrs: p.Attrs}
 	var at []int // indexes of the functions of work
 	var named []map[string]int
 	for i, f := range p.Funcs {
-		if f == x.chosen && len(given) > 0 || open(f) {
+		if f == x.chosen && len(shapes) > 0 || open(f) {
 			c := x.inputs(p, f)
 			fixed.Funcs[i] = c.function
 			if !c.missing {
@@ -108,41 +139,80 @@ type fixing struct {
 }
 
 func (x *fixing) fail(pos mil.Pos, hint, format string, args ...any) {
-	x.faults.Add(&mil.Error{File: x.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
+	x.faults.Add(&mil.Error{File: x.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Err: ErrOpen})
 }
 
 // results returns the function of a Survey whose inputs have lengths, with those that follow for its other values.
 func (x *fixing) results(g *ops.Graph, named map[string]int) *mil.Function {
 	f := *g.Function
-	f.Body = slices.Clone(f.Body)
-	var left mil.Var
-	for i, op := range f.Body {
-		if !slices.ContainsFunc(op.Results, func(v mil.Var) bool { return symbolic(v.Type) }) {
+	i := inference{made: map[*mil.Op]*ops.Node{}, named: named}
+	for _, n := range g.Statements {
+		i.made[n.Op] = n
+	}
+	f.Body = i.body(f.Body)
+	switch {
+	case i.left.Name == "":
+	case len(g.Faults) > 0: // those of the statements whose results stay open are among them
+		for _, t := range x.taken {
+			if t.Function == f.Name && t.From != given {
+				x.faults.Add(&mil.Error{File: x.file, Pos: t.pos, Msg: t.String()})
+			}
+		}
+		x.faults = append(x.faults, g.Faults[:min(len(g.Faults), mil.MaxFaults)]...)
+	default:
+		x.fail(i.left.Pos, "write the lengths of its axes in the program", "the lengths of %s %s do not "+
+			"follow from its operands", near.Cut(i.left.Name), near.Cut(i.left.Type.String()))
+	}
+	return &f
+}
+
+// inference closes the types of statements.
+type inference struct {
+	made  map[*mil.Op]*ops.Node
+	named map[string]int // lengths of axes by the names that stand for them
+	left  mil.Var        // the first value that stays open
+}
+
+// body returns statements with closed types, those in blocks too.
+func (i *inference) body(list []*mil.Op) []*mil.Op {
+	list = slices.Clone(list)
+	for at, op := range list {
+		if op == nil || len(op.Blocks) == 0 && !opens(op.Results) {
 			continue
 		}
 		made := *op
-		made.Results = slices.Clone(op.Results)
-		for j, r := range made.Results {
-			v := g.Values[r.Name]
-			switch {
-			case !symbolic(r.Type):
-			case v != nil && !v.Open && v.Rank() == len(r.Type.Dims):
-				made.Results[j].Type = closed(r.Type, agreed(r.Type, v.Shape, named))
-			case left.Name == "":
-				left = r
+		var out []*ops.Value
+		if n := i.made[op]; n != nil {
+			out = n.Out
+		}
+		made.Blocks = slices.Clone(op.Blocks)
+		for j, b := range op.Blocks {
+			if b != nil {
+				closed := *b
+				closed.Params = i.values(b.Params, out) // the variables of a loop are of the types of its results
+				closed.Body = i.body(b.Body)
+				made.Blocks[j] = &closed
 			}
 		}
-		f.Body[i] = &made
+		made.Results = i.values(op.Results, out)
+		list[at] = &made
 	}
-	switch {
-	case left.Name == "":
-	case len(g.Faults) > 0:
-		x.faults = append(x.faults, g.Faults[:min(len(g.Faults), mil.MaxFaults)]...)
-	default:
-		x.fail(left.Pos, "write the lengths of its axes in the program", "the lengths of %s %s do not follow from its "+
-			"operands", near.Cut(left.Name), near.Cut(left.Type.String()))
+	return list
+}
+
+// values returns declarations with the types of values.
+func (i *inference) values(list []mil.Var, out []*ops.Value) []mil.Var {
+	list = slices.Clone(list)
+	for j := range list {
+		switch d := &list[j]; {
+		case !Symbolic(d.Type):
+		case j < len(out) && !out[j].Open && out[j].Rank() == len(d.Type.Dims):
+			d.Type = closed(d.Type, agreed(d.Type, out[j].Shape, i.named))
+		case i.left.Name == "":
+			i.left = *d
+		}
 	}
-	return &f
+	return list
 }
 
 // agreed returns a shape with the lengths that names of its axes already stand for, so that another one is a fault of

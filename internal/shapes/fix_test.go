@@ -15,11 +15,12 @@ import (
 func flexible(boxed bool, parts ...string) string {
 	text := strings.Join(parts, ", ")
 	if boxed {
-		return `[FlexibleShapeInformation = tuple<tuple<tensor<string, []>, dict<tensor<string, []>, tensor<int32, [?]>>>, ` +
-			`tuple<tensor<string, []>, dict<tensor<string, []>, dict<tensor<string, []>, tensor<int32, [?]>>>>>((` + text + `))]`
+		return `[FlexibleShapeInformation = tuple<tuple<tensor<string, []>, dict<tensor<string, []>, ` +
+			`tensor<int32, [?]>>>, tuple<tensor<string, []>, dict<tensor<string, []>, dict<tensor<string, []>, ` +
+			`tensor<int32, [?]>>>>>((` + text + `))]`
 	}
-	return `[FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>, tuple<string, dict<string, ` +
-		`list<tensor<int32, [2]>, ?>>>>((` + text + `))]`
+	return `[FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>, tuple<string, ` +
+		`dict<string, list<tensor<int32, [2]>, ?>>>>((` + text + `))]`
 }
 
 const (
@@ -84,32 +85,34 @@ func TestFix(t *testing.T) {
 			given: map[string][]int{"a": {4}}, want: "p.mil:3:18: input a cannot take the shape [4]; its type is " +
 				"tensor<fp16, [1, ?]>: give --shape a=1,N with numbers for the letters"},
 		"a length of 0": {text: program("V[1, ?]> a", flexible(false, defaultA), relu, "y"),
-			given: map[string][]int{"a": {1, 0}}, want: "p.mil:3:18: input a cannot take the shape [1, 0]; its type is " +
-				"tensor<fp16, [1, ?]>: give --shape a=1,N with numbers for the letters"},
+			given: map[string][]int{"a": {1, 0}}, want: "p.mil:3:18: input a cannot take the shape [1, 0]; its type " +
+				"is tensor<fp16, [1, ?]>: give --shape a=1,N with numbers for the letters"},
 		"no such input": {text: program("V[1, ?]> a", flexible(false, defaultA), relu, "y"),
 			given: map[string][]int{"x": {4}}, want: "p.mil:3:6: function main has no input x, which is to take the " +
 				"shape [4]; give --shape for one of a"},
 		"a fixed input": {text: program("V[1, 2]> a", "", "V[1, 2]> y = relu(x = a);\n", "y"),
-			given: map[string][]int{"a": {1, 3}}, want: "p.mil:3:18: input a cannot take the shape [1, 3]; its type is " +
-				"tensor<fp16, [1, 2]>: give --shape a=1,2"},
+			given: map[string][]int{"a": {1, 3}}, want: "p.mil:3:18: input a cannot take the shape [1, 3]; its type " +
+				"is tensor<fp16, [1, 2]>: give --shape a=1,2"},
 		"one enumeration": {text: program("V[1, ?]> a, V[?]> b", flexible(true, defaults, listed),
 			"V[1, ?]> y = add(x = a, y = b);\n", "y"), given: map[string][]int{"b": {6}},
 			want: "a <fp16, [1, 6]>\nb <fp16, [6]>\ny <fp16, [1, 6]>",
 			from: []string{"b [6] as given", "a [1, 6] which the program lists with those given"}},
 		"two enumerations": {text: program("V[1, ?]> a, V[?]> b", flexible(true, defaults, listed),
 			"V[1, ?]> y = add(x = a, y = b);\n", "y"), given: map[string][]int{"a": {1, 4}, "b": {6}},
-			want: "p.mil:3:18: input a cannot take the shape [1, 4]; the shapes of several inputs are of one enumeration: " +
-				"give --shape a=1,4 or a=1,6"},
+			want: "p.mil:3:18: input a cannot take the shape [1, 4]; the shapes of several inputs are of one " +
+				"enumeration: give --shape a=1,4 or a=1,6"},
 		"names": {text: program("V[1, n]> a, V[n]> b", flexible(true, `("DefaultShapes", {{"a", [1, 4]}})`),
 			"V[m, n]> y = add(x = a, y = b);\nV[m]> z = squeeze(x = y, axes = tensor<int32, [1]>([1]));\n", "y"),
 			given: map[string][]int{"b": {1}}, want: "a <fp16, [1, 1]>\nb <fp16, [1]>\ny <fp16, [1, 1]>\nz <fp16, [1]>",
 			from: []string{"b [1] as given", "a [1, 1] the default of the program"}},
 		"names that differ": {text: program("V[1, n]> a, V[n]> b", "", "V[1, n]> y = add(x = a, y = b);\n", "y"),
-			given: map[string][]int{"a": {1, 4}, "b": {5}}, want: "p.mil:3:42: input b cannot take the shape [5]; its type is " +
-				"tensor<fp16, [n]>: give --shape b=4"},
+			given: map[string][]int{"a": {1, 4}, "b": {5}}, want: "p.mil:3:42: input b cannot take the shape [5]; its " +
+				"type is tensor<fp16, [n]>: give --shape b=4"},
 		"inner axes": {text: program("V[1, 3]> a", "", relu, "y"), want: "a <fp16, [1, 3]>\ny <fp16, [1, 3]>"},
-		"a fault": {text: program("V[1, 3]> a", "", "V[?]> y = reshape(x = a, shape = tensor<int32, [1]>([4]));\n", "y"),
-			want: "p.mil:4:46: reshape: shape: [4] does not have the 3 elements of x[1 3]; make the number of elements equal"},
+		"a fault": {text: program("V[1, 3]> a", "", "V[?]> y = reshape(x = a, shape = tensor<int32, [1]>([4]));\n",
+			"y"),
+			want: "p.mil:4:46: reshape: shape: [4] does not have the 3 elements of x[1 3]; make the number " +
+				"of elements equal"},
 		"an unknown operator": {text: program("V[1, 3]> a", "", "V[?]> y = frobnicate(x = a);\n", "y"),
 			want: "p.mil:4:1: the lengths of y tensor<fp16, [?]> do not follow from its operands; " +
 				"write the lengths of its axes in the program"},

@@ -1,8 +1,10 @@
 package shapes
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -41,6 +43,45 @@ func Of(p *mil.Program, f *mil.Function) (x Flexible) {
 		}
 	}
 	return x
+}
+
+// Told reports whether the program says which shapes an input takes.
+func (x Flexible) Told(name string) bool {
+	return x.Default[name] != nil || x.Ranges[name] != nil || x.listed(name)
+}
+
+func (x Flexible) listed(name string) bool {
+	return slices.ContainsFunc(x.Enumerated, func(e map[string][]int) bool { return e[name] != nil })
+}
+
+// Allowed says which shapes an input takes: "[1, 1..32000]", or "one of [1, 64], [1, 128]".
+func (x Flexible) Allowed(name string) string {
+	var all []string
+	for _, e := range x.Enumerated {
+		if shape := Text(e[name]); e[name] != nil && !slices.Contains(all, shape) {
+			all = append(all, shape)
+		}
+	}
+	switch ranges := x.Ranges[name]; {
+	case len(all) > 8:
+		return fmt.Sprintf("one of %d shapes", len(all))
+	case len(all) > 0:
+		return "one of " + strings.Join(all, ", ")
+	case ranges != nil:
+		for _, r := range ranges {
+			axis := fmt.Sprintf("%d..%d", r[0], r[1])
+			if r[1] < 0 {
+				axis = fmt.Sprintf("%d..", r[0])
+			} else if r[0] == r[1] {
+				axis = strconv.Itoa(r[0])
+			}
+			all = append(all, axis)
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	case x.Default[name] != nil:
+		return "any shape, by default " + Text(x.Default[name])
+	}
+	return "any shape"
 }
 
 // attribute returns the literal of FlexibleShapeInformation, nil if there is none.

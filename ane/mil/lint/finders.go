@@ -37,6 +37,7 @@ var finders = map[string]finder{
 	"dead-output":          {function: checkDead},
 	"domain":               {kinds: []string{"log", "sqrt", "rsqrt"}, node: checkDomain},
 	"dynamic-conv-ignored": {each: true, kinds: convs, node: checkDynamicIgnored},
+	"dynamic-shape":        {once: checkShapes},
 	"einsum-equation":      {kinds: []string{"einsum"}, node: checkEinsum},
 	"elementwise-chain":    {each: true, chips: []chip.Chip{chip.M6}, function: checkElementwise},
 	"epsilon-missing":      {kinds: []string{"rsqrt", "log", "inverse"}, node: checkNeeded("epsilon")},

@@ -19,6 +19,8 @@ type Options struct {
 	Weights blob.Source
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
+	// Shapes are the shapes of inputs with open axes, by name. Others take the default of the program.
+	Shapes map[string][]int
 	// Programs is how many programs are loaded beside this one, 0 for not known.
 	Programs int
 	// OwnSurfaces says that the caller makes the surfaces. Otherwise ane.Model.NewRequest does, as large as every
@@ -59,6 +61,8 @@ type run struct {
 	found   collector
 	text    *source // nil for a program without text
 	prog    *mil.Program
+	open    *mil.Program  // prog as it was written, perhaps with open axes; nil if it does not parse
+	unfixed mil.ErrorList // why lengths of it are not known
 	invalid mil.ErrorList
 	funcs   []*ops.Graph
 	weights map[*mil.Value][]byte // the elements of constants in files
@@ -83,7 +87,8 @@ func (r *run) program(p *mil.Program, invalid error) {
 	errors.As(invalid, &r.invalid)
 	r.prog = &mil.Program{} // of a text that does not parse nothing but its faults is known
 	if invalid == nil || mil.OnlyNames(invalid) {
-		r.prog, r.funcs = p, ops.Survey(r.found.file, p)
+		r.fix(p)
+		r.funcs = ops.Survey(r.found.file, r.prog)
 		r.readWeights()
 		r.ranges()
 	}
