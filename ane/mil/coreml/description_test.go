@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -286,7 +287,7 @@ func TestCompiledPipeline(t *testing.T) {
 		kinds = append(kinds, p.Name+" "+p.Kind)
 	}
 	require.Equal(t, []string{"net mlProgram", "model1 nonMaximumSuppression", "last mlProgram"}, kinds)
-	require.Equal(t, root+"/model0", m.Dir())
+	require.Equal(t, filepath.Join(root, "model0"), m.Dir())
 	data, err := m.ReadFile("@model_path/weights/0-weight.bin")
 	require.NoError(t, err)
 	require.Equal(t, "w", string(data))
