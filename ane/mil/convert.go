@@ -176,6 +176,7 @@ var since = map[string]struct {
 	instead string
 }{
 	"quantize": {17, ""}, "dequantize": {17, ""}, "reshape_like": {17, ""}, "resize": {17, ""},
+	"tensor_buffer_to_tensor": {17, ""}, "tensor_to_tensor_buffer": {17, ""},
 	"constexpr_blockwise_shift_scale": {18, recompress}, "constexpr_sparse_blockwise_shift_scale": {18, recompress},
 	"constexpr_lut_to_sparse":      {18, recompress},
 	"scaled_dot_product_attention": {18, "write matmul, mul, softmax and matmul"},

@@ -219,10 +219,13 @@ func (a *analysis) parameter(p mil.Var) *Value {
 		a.fail(p.Pos, "write state<tensor<fp16, [1, 64, 1, 32]>>", "state %s: %s is not a tensor", p.Name, t)
 		return nil
 	}
-	p.Type = t
+	p.Type = t.Held()
 	v := a.declared(MaxRank, p)
 	if v == nil {
 		return nil
+	}
+	if t.Kind == mil.TensorBuffer {
+		v.Written = &t
 	}
 	if v.State = state; !slices.Contains(storable, v.DType) {
 		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot be stored on a surface", p.Name, v.DType)

@@ -106,6 +106,8 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
 	case p.Known && one(func(v *Value) bool { return !v.known && !v.Const() }):
 		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
+	case !p.Const && !p.buffered && one(func(v *Value) bool { return v.buffered() }):
+		c.fail(p.Name, "read it first with tensor_buffer_to_tensor", "a tensor_buffer where a tensor is expected")
 	case !p.Const && !p.Deep && one(func(v *Value) bool { return v.Rank() > c.maxRank() }):
 		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), c.maxRank())
 	case !p.Const && one(func(v *Value) bool { return v.DType == mil.String }):

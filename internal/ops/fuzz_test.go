@@ -122,6 +122,8 @@ var programs = []string{
 		"iou_threshold = fp16(0.5), max_boxes = int32(3), per_class_suppression = bool(true))",
 	`classify(probabilities = f, classes = list<string, 3>(("a", "b", "c")))`,
 	`classify(probabilities = q, classes = list<int64, 2>((3, 4)))`,
+	"tensor_to_tensor_buffer(input = x, strides = tensor<int64, [2]>([32, 1]), interleave_factors = tensor<uint8, " +
+		"[2]>([1, 1]))", "tensor_buffer_to_tensor(input = tb)",
 	"frobnicate(x = x)",
 }
 

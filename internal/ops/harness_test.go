@@ -16,7 +16,7 @@ import (
 // params are the inputs that statements of these tests use.
 const params = `tensor<fp16, [2, 3]> x, tensor<fp16, [2]> q, fp16 s, tensor<fp32, [3]> f, tensor<int32, [4]> i, tensor<bool, [5]> b,
 tensor<fp16, [4, 3]> w, tensor<fp16, [2, 2, 2]> n, tensor<fp16, [3, 2, 2]> p, tensor<fp16, [1, 1, 1, 1, 3]> r5,
-tensor<fp16, [1, 2, 3, 3]> img, tensor<fp16, [4, 2, 1, 1]> k, tensor<fp16, [4, 2, 4, 4]> big, tensor<int32, [1]> ix, tensor<fp16, [3]> f16row, state<tensor<fp16, [2]>> st`
+tensor<fp16, [1, 2, 3, 3]> img, tensor<fp16, [4, 2, 1, 1]> k, tensor<fp16, [4, 2, 4, 4]> big, tensor<int32, [1]> ix, tensor<fp16, [3]> f16row, state<tensor<fp16, [2]>> st, tensor_buffer<fp16, shape=[2, 3], strides=[32, 1], interleave_factors=[1, 1]> tb`
 
 // around puts a statement on line 6 of a program that returns r.
 func around(statement, r string) string {

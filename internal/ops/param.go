@@ -37,6 +37,7 @@ type Param struct {
 	// Any arguments have a type that the rule decides about.
 	Any bool
 
+	buffered    bool   // a tensor_buffer
 	least, most int    // ranks of a tensor that may not have every rank
 	form, wrong string // how to write it, and what is wrong with another one, where %v stands for its shape
 }
@@ -97,6 +98,7 @@ func (p Param) deep() Param     { p.Deep = true; return p }
 func (p Param) variadic() Param { p.Variadic = true; return p }
 func (p Param) like() Param     { p.Like = true; return p }
 func (p Param) state() Param    { p.State = true; return p }
+func (p Param) buffer() Param   { p.buffered = true; return p }
 func (p Param) any() Param      { p.Any = true; return p }
 
 // ranks bounds the rank of a tensor.

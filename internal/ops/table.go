@@ -79,7 +79,7 @@ var table = func() map[string]*Def {
 	}{
 		{Unaries, Function, unaries}, {Binaries, Pass, binaries}, {Reductions, Pass, reductions}, {Norms, Twice, norms},
 		{Products, Multiplies, products}, {Products, Multiplies, convolutions}, {Pools, Pass, pools},
-		{Views, Free, views}, {Movements, Moves, moves}, {Slices, Moves, slicing}, {Indexing, Pass, indexing},
+		{Views, Free, views}, {Views, Free, buffers}, {Movements, Moves, moves}, {Slices, Moves, slicing}, {Indexing, Pass, indexing},
 		{Detections, Moves, detections},
 		{Sampling, Pass, resizes}, {Conversions, Pass, conversions}, {Generators, Pass, generators},
 		{Recurrents, Pass, recurrents}, {States, Pass, states}, {Constexprs, Free, compressions},

@@ -405,6 +405,14 @@ var calls = []struct {
 		label, _ := f.Classify(f.Reshape(f.Cast(v.f, mil.FP32), 6), "a", "b", "c", "d", "e", "f")
 		return label
 	}, `string, dict<string, fp64> = classify(classes = list<string, 6>(("a", "b", "c", "d", "e", "f")), probabilities = reshape_0)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.TensorToTensorBuffer(v.row, []int{1, 1, 1}, 128, 32, 1)
+	}, "tensor_buffer<fp16, shape=[1, 4, 9], strides=[128, 32, 1], interleave_factors=[1, 1, 1]> = " +
+		"tensor_to_tensor_buffer(input = row, interleave_factors = tensor<uint8, [3]>([1, 1, 1]), strides = " +
+		"tensor<int64, [3]>([128, 32, 1]))"},
+	{func(f *build.Func, v values) build.Value {
+		return f.TensorBufferToTensor(f.TensorToTensorBuffer(v.row, []int{1, 1, 1}, 128, 32, 1))
+	}, "tensor<fp16, [1, 4, 9]> = tensor_buffer_to_tensor(input = tensor_to_tensor_buffer_0)"},
 	{func(f *build.Func, v values) build.Value { return f.ReadState(f.State("kv", build.FP16, 1, 4)) },
 		"tensor<fp16, [1, 4]> = read_state(input = kv)"},
 	{func(f *build.Func, v values) build.Value {

@@ -342,6 +342,16 @@ func (f *Func) Tan(x Value) Value { return f.plain("tan", x) }
 // Tanh returns the hyperbolic tangent.
 func (f *Func) Tanh(x Value) Value { return f.plain("tanh", x) }
 
+// TensorBufferToTensor reads a tensor from a buffer.
+func (f *Func) TensorBufferToTensor(input Value) Value {
+	return f.plain("tensor_buffer_to_tensor", input)
+}
+
+// TensorToTensorBuffer puts a tensor into a buffer with strides, in elements, and interleaveFactors for each axis.
+func (f *Func) TensorToTensorBuffer(input Value, interleaveFactors []int, strides ...int) Value {
+	return f.plain("tensor_to_tensor_buffer", input, interleaveFactors, strides)
+}
+
 // Threshold returns max(x, alpha). alpha is a whole number if x has integers.
 func (f *Func) Threshold(x Value, alpha float64) Value { return f.plain("threshold", x, alpha) }
 

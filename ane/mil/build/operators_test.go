@@ -65,7 +65,7 @@ func TestOperators(t *testing.T) {
 				p, err := b.Program()
 				require.NoError(t, err)
 				requireSound(t, p)
-				shape, _ := y.Type().Shape()
+				shape, _ := y.Type().Held().Shape()
 				require.Equal(t, shape, append([]int(nil), y.Shape()...))
 				if options == nil {
 					require.Equal(t, c.want, statement(t, p, kind))

@@ -56,6 +56,11 @@ func movingCases() map[string]weightedCase {
 	cases["non_maximum_suppression"] = weightedCase{"tensor<fp16, [1, 2, 3]> x", []nd{half(1, 4, 3)},
 		"tensor<fp16, [1, 4, 2]> y, tensor<fp16, [1, 2, 2]> s, tensor<int32, [1, 2]> i = non_maximum_suppression(" +
 			"boxes = w0, iou_threshold = fp16(0.5), max_boxes = int32(2), scores = x);", "y, s, i"}
+	cases["buffers"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
+		"tensor_buffer<fp16, shape=[2, 3], strides=[32, 1]> b = tensor_to_tensor_buffer<ios17>(input = d, strides = " +
+		"tensor<int64, [2]>([32, 1]));\ntensor<fp16, [2, 3]> y = tensor_buffer_to_tensor(input = b);\n" +
+		"tensor_buffer<fp16, shape=[2, 3], strides=[32, 1]> z = tensor_to_tensor_buffer(input = y, strides = " +
+		"tensor<int64, [2]>([32, 1]));", "z"}
 	cases["classify"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
 		"string y, dict<string, fp64> p = classify(probabilities = d, classes = list<string, 6>((\"a\", \"b\", \"c\", " +
 		"\"d\", \"e\", \"f\")));", "y, p"}

@@ -19,7 +19,8 @@ func TestEachOperatorHasAKernel(t *testing.T) {
 			without = append(without, name)
 		}
 	}
-	views := []string{"expand_dims", "flatten2d", "identity", "reshape", "reshape_like", "squeeze"}
+	views := []string{"expand_dims", "flatten2d", "identity", "reshape", "reshape_like", "squeeze",
+		"tensor_buffer_to_tensor", "tensor_to_tensor_buffer"}
 	require.ElementsMatch(t, append(views, "const"), without)
 	check := func(name string) { require.True(t, slices.Contains(names, name), name) }
 	for name := range kernels {
