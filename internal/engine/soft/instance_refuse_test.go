@@ -46,8 +46,8 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 		text string
 	}{
 		"no weight file": {files{weightPath(0): []byte("short")}, blob.ErrFormat, 4,
-			"too few for a weight file"},
-		"empty":              {files{weightPath(0): nil}, blob.ErrFormat, 4, "0 bytes are too few"},
+			"not a weight file: it is text"},
+		"empty":              {files{weightPath(0): nil}, blob.ErrFormat, 4, "not a weight file: it is empty"},
 		"another type":       {one(0, weight(r, mil.FP32, 2, 3)), blob.ErrType, 4, "the program declares"},
 		"another size":       {one(0, weight(r, mil.FP16, 2, 4)), blob.ErrSize, 4, "needs 12"},
 		"a dead weight":      {one(3, weight(r, mil.FP16, 6)), blob.ErrSize, 7, weightPath(3)},
