@@ -214,6 +214,17 @@ func TestShapes(t *testing.T) {
 		"no input x can take the shape [1 513]; each axis has a least and a greatest length: [[1 1] [1 512]]")
 }
 
+// The shapes of several inputs to choose from go together: the others take those of the choice.
+func TestShapesGoTogether(t *testing.T) {
+	root := folder(t, "a.mlpackage", map[string][]byte{spec: pairs["shapes to choose from, of ios18"].model})
+	m, err := coreml.Open(root, coreml.Shape("x", 1, 16))
+	require.NoError(t, err)
+	require.Equal(t, map[string][]int{"x": {1, 16}, "z": {4}}, m.Shapes())
+	require.Contains(t, string(mil.Print(m.Tree())), `("DefaultShapes", {{"x", [1, 16]}, {"z", [4]}})`)
+	_, err = coreml.Open(root, coreml.Shape("x", 1, 17))
+	require.ErrorContains(t, err, "no input x can take the shape [1 17]; it may be one of [[1 8] [1 16]]")
+}
+
 func TestCompiled(t *testing.T) {
 	text := pairs["a range of lengths"].text
 	m, err := coreml.Open(folder(t, "a.mlmodelc", map[string][]byte{"model.mil": []byte(text)}))

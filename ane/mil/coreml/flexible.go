@@ -78,32 +78,51 @@ func (r *reader) flexible(f *mil.Function, d *Function) {
 	f.Attrs = append(f.Attrs, mil.A(flexibleShapes, v))
 }
 
-// choose makes a shape the default one of an input, in every function and part that leaves axes of it open and allows
-// the shape. It reports whether there is any.
-func (m *Model) choose(name string, lengths []int) (found bool) {
+// choose makes a given shape the default one of an input, in every function and part that leaves axes of it open and
+// allows the shape. It reports whether there is any.
+func (m *Model) choose(name string, given map[string][]int) (found bool) {
 	for _, p := range m.parts {
-		found = p.choose(name, lengths) || found
+		found = p.choose(name, given) || found
 	}
+	lengths := given[name]
 	if m.tree == nil {
 		return found
 	}
 	for _, f := range m.tree.Funcs {
 		i := slices.IndexFunc(f.Params, func(p mil.Var) bool { return p.Name == name })
-		in := m.Description.Function(f.Name).Input(name)
+		d := m.Description.Function(f.Name)
+		in := d.Input(name)
 		if i < 0 || !fits(f.Params[i].Type, lengths) || in != nil && !in.allows(lengths) {
 			continue
 		}
 		found = true
-		if in != nil {
-			in.Shape = slices.Clone(lengths)
+		if in == nil {
+			setDefault(f, name, lengths)
+			continue
 		}
-		for _, a := range f.Attrs {
-			if a.Name == flexibleShapes {
-				replace(a.Value, name, shape(lengths))
+		set := func(in *Feature, lengths []int) {
+			in.Shape = slices.Clone(lengths)
+			setDefault(f, in.Name, lengths)
+		}
+		set(in, lengths)
+		choice := slices.IndexFunc(in.Shapes, func(s []int) bool { return slices.Equal(s, lengths) })
+		for j := range d.Inputs { // those without a shape of their own take that of the same choice
+			other := &d.Inputs[j]
+			if _, own := given[other.Name]; !own && choice >= 0 && choice < len(other.Shapes) {
+				set(other, other.Shapes[choice])
 			}
 		}
 	}
 	return found
+}
+
+// setDefault changes the default shape of an input in the FlexibleShapeInformation of a function.
+func setDefault(f *mil.Function, name string, lengths []int) {
+	for _, a := range f.Attrs {
+		if a.Name == flexibleShapes {
+			replace(a.Value, name, shape(lengths))
+		}
+	}
 }
 
 // fits reports whether a type with open axes can have a shape.

@@ -29,7 +29,7 @@ func Open(path string, opts ...Option) (*Model, error) {
 		o(m)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.shapes)) {
-		if !m.choose(name, m.shapes[name]) {
+		if !m.choose(name, m.shapes) {
 			return nil, refused(path, ErrShape, m.allowed(name), "no input %s can take the shape %v", short(name),
 				m.shapes[name])
 		}
