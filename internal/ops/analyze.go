@@ -129,13 +129,19 @@ type analysis struct {
 	values map[string]*Value // absent or nil for a faulty definition
 	faults mil.ErrorList
 	graph  *Graph
-	stored bool // see AnalyzeStored
-	survey bool // see Survey
-	ctx    context.Context
+	hidden map[string]*Value // names that the current block hides, with what they mean outside of it; nil outside
+	within *Node             // the statement of that block
+	// resolve is block, which rules of the table call: block itself reads the table.
+	resolve func(*Node, *mil.Block, []*Value) *Body
+	stored  bool // see AnalyzeStored
+	survey  bool // see Survey
+	ctx     context.Context
 }
 
 func newAnalysis(ctx context.Context, file string) *analysis {
-	return &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, ctx: ctx}
+	a := &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, ctx: ctx}
+	a.resolve = a.block
+	return a
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
@@ -182,6 +188,8 @@ func (a *analysis) function(f *mil.Function) {
 		case v.Const() && v.Made == nil:
 			a.fail(r.Pos, "compute it from an input",
 				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
+		case v.listed:
+			a.fail(r.Pos, "read it with list_gather", "output %s is a list", r.Name)
 		case !slices.Contains(storable, v.DType):
 			a.fail(r.Pos, "convert it with cast", "output %s: %s cannot be stored on a surface", r.Name, v.DType)
 		default:
@@ -195,6 +203,11 @@ func (a *analysis) function(f *mil.Function) {
 func (a *analysis) define(name string, v *Value, declared mil.Var) {
 	if v == nil && a.survey {
 		v = believed(declared)
+	}
+	if old := a.values[name]; a.hidden != nil {
+		if _, seen := a.hidden[name]; !seen {
+			a.hidden[name] = old
+		}
 	}
 	a.values[name] = v
 }
@@ -264,7 +277,7 @@ func (a *analysis) declared(rank int, p mil.Var) *Value {
 
 // statement resolves one line of the body.
 func (a *analysis) statement(op *mil.Op) {
-	n := &Node{Def: Lookup(op.Kind), Op: op}
+	n := &Node{Def: Lookup(op.Kind), Op: op, Within: a.within}
 	good := a.compute(n)
 	out := n.Out
 	n.Out = nil
@@ -323,9 +336,16 @@ func (a *analysis) compute(n *Node) bool {
 	}
 	c := a.call(n)
 	c.arguments()
-	if n.Def == nil {
-		return false
+	if n.Def != nil {
+		c.rule()
 	}
-	c.rule()
-	return !c.failed()
+	for i := len(n.Blocks); i < len(op.Blocks); i++ { // that no rule resolved
+		if op.Blocks[i] != nil && a.survey {
+			a.block(n, op.Blocks[i], nil)
+		}
+	}
+	if n.Def != nil && n.Def.Family != Controls && len(op.Blocks) > 0 {
+		c.fail("", "remove them", "blocks in a statement that takes none")
+	}
+	return n.Def != nil && !c.failed()
 }

@@ -86,7 +86,7 @@ func (c *Call) suits(p *Param) {
 		}
 	case one(func(v *Value) bool { return v.vague }):
 		c.bad = true // the fault is that of the value
-	case p.Variadic != a.List:
+	case p.Variadic != a.List && !p.Loose:
 		how := "a single value"
 		if p.Variadic {
 			how = "a list (a, b)"
@@ -108,6 +108,8 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
 	case !p.Const && !p.buffered && one(func(v *Value) bool { return v.buffered() }):
 		c.fail(p.Name, "read it first with tensor_buffer_to_tensor", "a tensor_buffer where a tensor is expected")
+	case !p.Any && one(func(v *Value) bool { return v.listed }):
+		c.fail(p.Name, "read it first, with list_read or list_gather", "a list where a tensor is expected")
 	case !p.Const && !p.Deep && one(func(v *Value) bool { return v.Rank() > c.maxRank() }):
 		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.Values[0].Rank(), c.maxRank())
 	case !p.Const && one(func(v *Value) bool { return v.DType == mil.String }):

@@ -22,6 +22,8 @@ const (
 	Recurrents                    // lstm, gru, rnn
 	States                        // read_state
 	Constexprs                    // constants from a shorter form
+	Lists                         // make_list
+	Controls                      // cond, while_loop
 )
 
 // Cost says what an operator costs on the engine beside the bytes it reads and writes.

@@ -151,7 +151,30 @@ func check(t *testing.T, text string) {
 	}
 }
 
+// controlled has statements with blocks and lists, which are no call.
+var controlled = []string{`int32 n, list<tensor<fp16, [2, 3]>, 2> l = while_loop(loop_vars = (int32(0),
+		make_list(init_length = int32(2), elem_shape = (string("n"), int32(3)), dtype = string("fp16"))));
+	tensor<fp16, [2, 3]> y = relu(x = x);`,
+	`list<tensor<fp16, [?, 3]>, 2> e = make_list(init_length = int32(2), elem_shape = (string("n"), int32(3)), dtype = string("fp16"));
+	int32 cnt, list<tensor<fp16, [?, 3]>, ?> l = while_loop(loop_vars = (int32(0), e))
+		test(int32 k, list<tensor<fp16, [?, 3]>, 2> a) { bool more = less(x = k, y = int32(2)); } -> (more)
+		body(int32 k, list<tensor<fp16, [?, 3]>, 2> a) {
+			int32 next = add(x = k, y = int32(1));
+			list<tensor<fp16, [2, 3]>, 2> b = list_write(ls = a, index = k, value = x);
+		} -> (next, b);
+	int32 long = list_length(ls = l);
+	tensor<fp16, [2, 3]> first = list_read(ls = l, index = int32(0));
+	tensor<fp16, [2, 2, 3]> all = list_gather(ls = l, indices = tensor<int32, [2]>([0, 1]));
+	list<tensor<fp16, [2, 3]>, 2> m = list_scatter(ls = l, indices = tensor<int32, [2]>([0, 1]), value = all);
+	bool some = greater(x = s, y = fp16(0));
+	tensor<fp16, [2, 3]> y = cond(pred = some)
+		yes() { tensor<fp16, [2, 3]> u = list_read(ls = m, index = int32(1)); } -> (u)
+		no() {} -> (first);`}
+
 func FuzzAnalyze(f *testing.F) {
+	for _, body := range controlled {
+		f.Add(around(body, "y"))
+	}
 	for _, call := range programs {
 		f.Add(around("tensor<fp16, [2, 3]> y = "+call+";", "y"))
 	}
@@ -220,13 +243,15 @@ func mutate(pick []byte) string {
 func TestEveryProgramIsCovered(t *testing.T) {
 	all := strings.Join(programs, "\n")
 	for _, name := range ops.Names() {
-		if name != "const" && !strings.Contains(all, name+"(") {
-			d := ops.Lookup(name)
+		d := ops.Lookup(name)
+		if d != nil && d.Family < ops.Lists && !strings.Contains(all, name+"(") {
 			require.Equal(t, ops.Unaries, d.Family, "no seed for %s", name)
 			require.Len(t, d.Params, 1, "no seed for %s", name)
 			check(t, around("tensor<fp16, [2, 3]> y = "+name+"(x = x);", "y"))
 		}
 	}
+	_, list := analyze(t, around(controlled[1], "y"), nil)
+	require.Empty(t, list, "%v", list)
 	for i := range programs { // no fault but the declared type, or the number of results
 		_, list := analyze(t, mutate([]byte{byte(i)}), nil)
 		for _, e := range list {

@@ -16,6 +16,9 @@ type Node struct {
 	Out []*Value
 	// Attrs holds the settings, in the type that the table of the operator's family documents.
 	Attrs any
+	// Blocks are those of cond and while_loop. Within is the statement in a block of which the node is, or nil.
+	Blocks []*Body
+	Within *Node
 
 	args map[string]Operand
 }
@@ -114,7 +117,7 @@ func (n *Node) fold() {
 	operands := n.Operands()
 	constexpr := n.Def != nil && n.Def.constexpr()
 	r, drawn := n.Attrs.(Random)
-	folded := constexpr || len(operands) > 0 && !(drawn && r.Seed < 0) &&
+	folded := constexpr || len(n.Op.Blocks) == 0 && len(operands) > 0 && !(drawn && r.Seed < 0) &&
 		!slices.ContainsFunc(operands, func(v *Value) bool { return !v.Folded })
 	for _, v := range n.Out {
 		v.Folded = folded || v.Data != nil

@@ -26,6 +26,8 @@ type Param struct {
 	Spelled bool
 	// Variadic arguments hold a list of tensors, or of settings.
 	Variadic bool
+	// Loose lists may be written as their only value.
+	Loose bool
 	// Like arguments give their type alone: Node.In does not have them.
 	Like bool
 	// Known arguments are tensors that are constant, or that operators called constexpr_ compute.
@@ -96,6 +98,7 @@ func (p Param) spelled() Param  { p.Spelled = true; return p }
 func (p Param) sized() Param    { p.Sized = true; return p }
 func (p Param) deep() Param     { p.Deep = true; return p }
 func (p Param) variadic() Param { p.Variadic = true; return p }
+func (p Param) loosely() Param  { p.Loose = true; return p }
 func (p Param) like() Param     { p.Like = true; return p }
 func (p Param) state() Param    { p.State = true; return p }
 func (p Param) buffer() Param   { p.buffered = true; return p }

@@ -78,7 +78,9 @@ func (p *placing) statement(n *Node) Where {
 			n.Def.limits(p)
 		}
 	}
-	if p.supported(); p.here == OnEngine { // one reason says enough
+	if n.Within != nil {
+		p.here = max(p.here, p.block())
+	} else if p.supported(); p.here == OnEngine { // one reason says enough
 		p.integers()
 	}
 	for _, v := range append(n.Operands(), n.Out...) {
@@ -88,6 +90,14 @@ func (p *placing) statement(n *Node) Where {
 		}
 	}
 	return p.here
+}
+
+// block is where a statement of a block runs: what the statement around it says, which comes after it.
+func (p *placing) block() Where {
+	if p.via == chip.CoreML {
+		return OnCPU
+	}
+	return Refused
 }
 
 // cited names the source of a fact with its evidence: "forge: measured".
@@ -110,7 +120,6 @@ type support struct {
 	instead    string // what to write
 	contested  string // what to write where it is refused, for an operator that some projects run and others do not
 	bridge     bool   // on M5 the engine hands it over at every call
-	unwritten  string // why MIL text for the engine cannot have the operator, and what to write
 }
 
 // tried tells on which chips the refusals of a compiler were met.
@@ -152,19 +161,8 @@ const (
 
 // foreign are operators of other engines that Lookup does not know.
 var foreign = map[string]support{
-	"while_loop": blocks, "cond": blocks, "make_list": lists, "list_gather": lists, "list_length": lists,
-	"list_read": lists, "list_scatter": lists, "list_write": lists,
 	"sort": {bridge: true}, "cross_correlation": {bridge: true}, "minmax_norm": {bridge: true},
 }
-
-var (
-	blocks = support{memory: refused, e5: refused, cpu: true, instead: onHost,
-		unwritten: "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the " +
-			"loop, compute both branches and choose with select, or use one program for each branch"}
-	lists = support{memory: refused, e5: refused, cpu: true, instead: onHost,
-		unwritten: "the length of a list depends on values, and engines need static shapes; use a tensor with " +
-			"slice_update, or stack the values"}
-)
 
 // Foreign reports whether an operator that Lookup does not know is one of another engine.
 func Foreign(kind string) bool { _, ok := foreign[kind]; return ok }

@@ -65,8 +65,8 @@ func Names() []string {
 // Suggest is for a kind that Lookup does not know. surely reports that no other engine has it either: it is like one
 // that Lookup knows, or no program for the Neural Engine can have it. hint says what to write instead.
 func Suggest(kind string) (hint string, surely bool) {
-	unwritten, like := foreign[kind].unwritten, near.Hint(kind, Names())
-	return cmp.Or(unwritten, like+"ane-roundtrip info --json lists all operators"), unwritten+like != ""
+	like := near.Hint(kind, Names())
+	return like + "ane-roundtrip info --json lists all operators", like != ""
 }
 
 // table holds every operator except const, which Analyze reads itself. It is never changed after the program starts.
@@ -83,6 +83,7 @@ var table = func() map[string]*Def {
 		{Detections, Moves, detections},
 		{Sampling, Pass, resizes}, {Conversions, Pass, conversions}, {Generators, Pass, generators},
 		{Recurrents, Pass, recurrents}, {States, Pass, states}, {Constexprs, Free, compressions},
+		{Lists, Moves, lists}, {Controls, Free, controls},
 	} {
 		for _, d := range f.defs {
 			d.Since, d.Family, d.Cost = max(d.Since, 16), cmp.Or(d.Family, f.Family), cmp.Or(d.Cost, f.Cost)

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
@@ -47,6 +48,8 @@ type Value struct {
 	// of classify; else nil.
 	Written *mil.Type
 
+	listed  bool    // a list: its first axis is the length
+	from    *Value  // that a loop variable has before the first iteration
 	input   bool    // a parameter of the function
 	vague   bool    // of a Survey: rules do not take it
 	bare    bool    // a number without a type: a setting may take it as float too
@@ -70,6 +73,8 @@ func (v *Value) Type() mil.Type {
 	switch {
 	case v.Written != nil:
 		return *v.Written
+	case v.listed:
+		return v.list()
 	case v.State:
 		return mil.StateOf(mil.TensorOf(v.DType, v.Shape...))
 	case v.Rank() == 0:
@@ -79,16 +84,20 @@ func (v *Value) Type() mil.Type {
 }
 
 // has reports whether t is the type of the value, or leaves lengths of it open.
-func (v *Value) has(t mil.Type) bool {
-	if own := v.Type(); t.Kind != mil.Tensor || own.Kind != mil.Tensor || t.DType != v.DType || len(t.Dims) != v.Rank() {
+func (v *Value) has(t mil.Type) bool { return fits(v.Type(), t) }
+
+// fits reports whether a type is t, or one that t leaves open.
+func fits(own, t mil.Type) bool {
+	if own.Kind != t.Kind || own.DType != t.DType || len(own.Dims) != len(t.Dims) || own.Kind != mil.Tensor &&
+		own.Kind != mil.List {
 		return own.Same(t)
 	}
 	for i, d := range t.Dims {
-		if d.Known() && d.Size != v.Shape[i] {
+		if d.Known() && own.Dims[i].Known() && d != own.Dims[i] {
 			return false
 		}
 	}
-	return true
+	return slices.EqualFunc(own.Elems, t.Elems, fits)
 }
 
 // Bytes is the size of the packed elements; 2^50 stands for more.

@@ -78,7 +78,7 @@ func TestOperators(t *testing.T) {
 		})
 	}
 	for _, kind := range ops.Names() {
-		if !seen[kind] {
+		if !seen[kind] && !unbuilt(kind) {
 			t.Run(kind, func(t *testing.T) { plain(t, kind) })
 		}
 	}
@@ -107,13 +107,16 @@ func plain(t *testing.T, kind string) {
 	compile(t, p)
 }
 
-// Every operator has a method of the same name.
+// unbuilt reports whether a Builder has no method for an operator: it makes no blocks, and no lists for them.
+func unbuilt(kind string) bool { d := ops.Lookup(kind); return d != nil && d.Family >= ops.Lists }
+
+// Every operator has a method of the same name, but for those with blocks or lists.
 func TestEveryOperatorHasItsMethod(t *testing.T) {
 	methods := reflect.TypeFor[*build.Func]()
 	for _, kind := range ops.Names() {
 		name := methodName(kind)
 		_, ok := methods.MethodByName(name)
-		require.True(t, ok, "%s has no method %s", kind, name)
+		require.Equal(t, !unbuilt(kind), ok, "%s has no method %s", kind, name)
 	}
 }
 

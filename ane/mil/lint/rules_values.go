@@ -44,6 +44,11 @@ func live(f *ops.Graph) map[*ops.Node]bool {
 			for _, v := range n.Arguments() {
 				live[v.Made] = true
 			}
+			for _, b := range n.Blocks { // the statements in them are above
+				for _, v := range b.Results {
+					live[v.Made] = true
+				}
+			}
 		}
 	}
 	return live

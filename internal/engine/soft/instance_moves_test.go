@@ -61,6 +61,29 @@ func movingCases() map[string]weightedCase {
 		"tensor<int64, [2]>([32, 1]));\ntensor<fp16, [2, 3]> y = tensor_buffer_to_tensor(input = b);\n" +
 		"tensor_buffer<fp16, shape=[2, 3], strides=[32, 1]> z = tensor_to_tensor_buffer(input = y, strides = " +
 		"tensor<int64, [2]>([32, 1]));", "z"}
+	cases["control flow"] = weightedCase{x23, []nd{half(2, 3), half(3, 3)}, `
+	list<tensor<fp16, [2, 3]>, 2> e = make_list(init_length = int32(2), elem_shape = (int32(2), int32(3)), dtype = string("fp16"));
+	tensor<fp16, [2, 2, 3]> both = stack(values = (x, w0), axis = int32(0));
+	list<tensor<fp16, [2, 3]>, 2> f = list_scatter(ls = e, indices = tensor<int32, [2]>([1, 0]), value = both);
+	int32 k, list<tensor<fp16, [2, 3]>, 2> l, tensor<fp16, [2, 3]> h = while_loop(loop_vars = (int32(0), f, w0))
+		test(int32 k, list<tensor<fp16, [2, 3]>, 2> l, tensor<fp16, [2, 3]> h) {
+			int32 n = list_length(ls = l);
+			bool m = less(x = k, y = n);
+		} -> (m)
+		step(int32 k, list<tensor<fp16, [2, 3]>, 2> l, tensor<fp16, [2, 3]> h) {
+			tensor<fp16, [2, 3]> old = list_read(ls = l, index = k);
+			tensor<fp16, [2, 3]> p = linear(x = h, weight = w1);
+			tensor<fp16, [2, 3]> q = add(x = p, y = old);
+			bool first = equal(x = k, y = int32(0));
+			tensor<fp16, [2, 3]> r = cond(pred = first)
+				yes() { tensor<fp16, [2, 3]> s = mul(x = q, y = w0); } -> (s)
+				no() {} -> (q);
+			list<tensor<fp16, [2, 3]>, 2> more = list_write(ls = l, index = k, value = r);
+			int32 next = add(x = k, y = int32(1));
+		} -> (next, more, r);
+	tensor<fp16, [2, 2, 3]> all = list_gather(ls = l, indices = tensor<int32, [2]>([0, 1]));
+	tensor<fp16, [2, 3]> sum = reduce_sum(x = all, axes = tensor<int32, [1]>([0]));
+	tensor<fp16, [2, 3]> y = add(x = sum, y = h);`, "y"}
 	cases["classify"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
 		"string y, dict<string, fp64> p = classify(probabilities = d, classes = list<string, 6>((\"a\", \"b\", \"c\", " +
 		"\"d\", \"e\", \"f\")));", "y, p"}

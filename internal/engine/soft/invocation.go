@@ -46,7 +46,7 @@ func (v *invocation) bind() error {
 	first := 0 // of a fused group
 	for i := range e.plan.Steps {
 		s, c := &e.plan.Steps[i], &v.calls[i]
-		c.Run = s.Run
+		c.Run, c.To = s.Run, s.To
 		if !s.Joined {
 			first = i
 		} else {
@@ -136,12 +136,12 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	}
 	defer func() { e.rounds++ }()
 	y, _ := ctx.(run.Yielder)
-	for i := 0; i < len(v.calls); i += 1 + len(v.calls[i].Joined) {
+	for i, round := 0, e.rounds; i < len(v.calls); {
 		if y != nil && i > 0 {
 			y.Yield()
 		}
 		c := &v.calls[i]
-		c.Begin(ctx, e.rounds, workers)
+		c.Begin(ctx, round, workers)
 		c.Crew = &e.engine.crew
 		c.Run.Run(c)
 		c.Ctx, c.Yields = nil, nil
@@ -152,9 +152,20 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		if err := c.Fault.Swap(nil); err != nil {
 			return err
 		}
+		if !c.Leaps {
+			i += 1 + len(c.Joined)
+			continue
+		}
+		if c.To <= i {
+			round += iteration
+		}
+		i = c.To
 	}
 	return nil
 }
+
+// iteration is what random operators count an iteration of a loop as, so that each draws other numbers.
+const iteration = 1 << 32
 
 // InputView implements access.Viewer.
 func (v *invocation) InputView(i int) []byte { return v.in[i] }

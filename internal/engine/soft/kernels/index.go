@@ -43,7 +43,7 @@ func gatherRows(s *Step) (run.Runner, int) {
 	x, at := s.In[0].Shape, s.In[1].Shape
 	batch, middle, tuples, depth := ops.Volume(x[:a.Batch]), 1, ops.Volume(at[a.Batch:]), 1
 	first := a.Batch // of the axes that a tuple counts
-	if s.Op == "gather" {
+	if s.Op != "gather_nd" {
 		middle, first = ops.Volume(x[a.Batch:a.Axis]), a.Axis
 	} else {
 		depth = at[len(at)-1]
@@ -151,7 +151,7 @@ func scatterRows(s *Step) (run.Runner, int) {
 	data, at := s.In[0].Shape, s.In[1].Shape
 	r := &updater{locator: locator{s.Op, a.Validate}, mode: a.Mode, axis: alongOf(data, a.Axis), count: ops.Volume(at)}
 	switch s.Op {
-	case "scatter":
+	case "scatter", "list_write", "list_scatter":
 		r.lengths = data[a.Axis : a.Axis+1]
 	case "scatter_along_axis":
 		r.single = true

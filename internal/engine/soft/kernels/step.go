@@ -179,6 +179,8 @@ var kernels = map[string]Kernel{
 	"tile": pick, "reverse": pick, "crop": pick, "sliding_windows": pick,
 	"depth_to_space": pick, "space_to_depth": pick, "pixel_shuffle": pick, "pixel_unshuffle": pick,
 	"space_to_batch": blocks, "batch_to_space": blocks, "stack": join, "reverse_sequence": reverseSequence,
+	"list_read": gatherRows, "list_gather": gatherRows, "list_write": scatterRows, "list_scatter": scatterRows,
+	"make_list": constantFill, "list_length": known,
 	"non_maximum_suppression": func(s *Step) (run.Runner, int) {
 		return detect.Suppress(s.Attrs.(ops.Suppression), s.In[0].Shape, s.In[1].Shape)
 	},

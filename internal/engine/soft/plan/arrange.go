@@ -68,6 +68,10 @@ func (p *planner) arrange(ctx context.Context) error {
 			last[at.owner] = i
 		}
 	}
+	var ends map[int][]*ops.Value
+	if p.alias != nil {
+		ends = p.stretch(last)
+	}
 	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
 	var free heap
 	offsets := map[*ops.Value]int{}
@@ -83,6 +87,11 @@ func (p *planner) arrange(ctx context.Context) error {
 			}
 			if at.Where == Scratch && last[v] == i {
 				dead, last[v] = append(dead, v), -1
+			}
+		}
+		for _, v := range ends[i] {
+			if _, placed := offsets[v]; placed && last[v] == i {
+				dead = append(dead, v)
 			}
 		}
 		slices.SortFunc(born, func(a, b *ops.Value) int {

@@ -174,6 +174,10 @@ func (p *planner) fold(ctx context.Context) (folded []*ops.Node, err error) {
 		if err := run.Between(ctx); err != nil {
 			return nil, err
 		}
+		if isControl(n) {
+			rest = append(rest, n)
+			continue
+		}
 		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return !p.has(v) }) && len(n.Out) > 0 {
 			continue // its rule computed it
 		}

@@ -25,7 +25,7 @@ const (
 func (p *planner) fuse() {
 	readers, maker := p.readers(), map[*ops.Value]int{}
 	groups := make([][]int, len(p.Steps)) // indexes of members; nil for a member of another group
-	wrote := -1                           // the last step that wrote a state
+	wrote := -1                           // the last step that wrote a state, or leaps, or is leapt to
 	for i := range p.Steps {
 		p.pause(i)
 		s := &p.Steps[i]
@@ -40,6 +40,9 @@ func (p *planner) fuse() {
 			if out.Where == State {
 				wrote = i
 			}
+		}
+		if s.leap != nil || s.mark != nil {
+			wrote = i
 		}
 	}
 	steps := make([]Step, 0, len(p.Steps))

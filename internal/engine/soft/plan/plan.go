@@ -50,6 +50,9 @@ type Step struct {
 
 	Joined bool // to the step before: computes on its result, in the same memory, piece by piece
 	Skip   int  // float32s of workspace before its own, if joined: those of the group's first step
+
+	To         int   // the step after a leap
+	leap, mark *mark // of a leap and of a mark
 }
 
 // make lets the kernel prepare the step. The kernel may decode up to budget
@@ -98,14 +101,16 @@ type planner struct {
 	root   map[*ops.Value]*ops.Value // a view's origin
 	places map[*ops.Value]Place      // of roots
 	looks  int                       // nodes that readInPlace visited
+	alias  map[*ops.Value]*ops.Value // see flattening; nil for a program without blocks
 	ctx    context.Context           // of the compile
 }
 
 // Make folds constants, drops unused nodes, places values and picks kernels.
 func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, error) {
+	g, alias := flatten(g)
 	g = rewrite(g, cmp.Or(b.Expand, packedLeast), a.Operand.Has(numerics.Int8Sums))
 	p := &planner{
-		graph: g, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
+		graph: g, alias: alias, ctx: ctx, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]Place{},
 		constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
 	p.Plan.arith, p.Plan.budget, p.Workers = a, b, b.workers
@@ -201,10 +206,13 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 // that go to an output without gaps. All others go to scratch.
 func (p *planner) placeOnSurfaces() {
 	made := map[*ops.Value]bool{}
+	for v, loop := range p.alias {
+		p.root[v] = loop
+	}
 	for i, n := range p.nodes {
 		p.pause(i)
 		p.viewState(i)
-		if isView(n) {
+		if !isControl(n) && isView(n) {
 			p.root[n.Out[0]] = p.origin(n.In[0])
 			continue
 		}
@@ -241,7 +249,7 @@ func (p *planner) emit() {
 	}
 	for i, n := range p.nodes {
 		p.pause(i)
-		if !isView(n) && !p.emitState(n) {
+		if !p.emitControl(n) && !isView(n) && !p.emitState(n) {
 			s := p.step(n)
 			s.In, s.Out = p.locate(n.In...), p.locate(n.Out...)
 			p.Steps = append(p.Steps, s)

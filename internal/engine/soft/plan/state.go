@@ -39,6 +39,9 @@ func stateOf(n *ops.Node) (s, written *ops.Value) {
 // readInPlace reports whether the result of read_state, node i, may be the memory of the state itself. It may if
 // nothing reads the result after the next write of that state, and no output is copied from it after that write.
 func (p *planner) readInPlace(i int) bool {
+	if p.alias != nil {
+		return false // the next iteration of a loop may write the state
+	}
 	s, _ := stateOf(p.nodes[i])
 	same := map[*ops.Value]bool{p.nodes[i].Out[0]: true} // values in the memory of the state
 	written := false

@@ -36,6 +36,9 @@ type Call struct {
 	Ctx     context.Context
 	Yields  Yielder // the context, if it is one
 
+	Leaps bool // the next step is To
+	To    int
+
 	Round    uint64 // evaluations since the load before this one
 	dealt    int
 	taken    atomic.Int64              // of the items that were dealt
