@@ -168,7 +168,7 @@ func TestRefusedBlocks(t *testing.T) {
 			"s(int32 k, tensor<fp16, [4, 64]> a) {} -> (k, a)"), "block 1 has 1 parameters for 2"},
 		"parameter type": {loop(strings.Replace(test, "fp16", "fp32", 1),
 			"s(int32 k, tensor<fp16, [4, 64]> a) {} -> (k, a)"), "a: Expected tensor<fp16, [4, 64]>"},
-		"results": {loop(test, "s(int32 k, tensor<fp16, [4, 64]> a) {} -> (k)"), "block 2 returns 1 values, not 2"},
+		"results":   {loop(test, "s(int32 k, tensor<fp16, [4, 64]> a) {} -> (k)"), "block 2 returns 1 values, not 2"},
 		"one block": {loop(test, ""), "1 blocks, 2 expected"},
 		"branches": {"bool p = less(x = int32(1), y = int32(2)); tensor<fp16, [4, 64]> y = cond(pred = p) " +
 			"yes() {} -> (x) no() { tensor<fp16, [4, 1]> b = reduce_sum(x = x, axes = tensor<int32, [1]>([1]), " +
