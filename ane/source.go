@@ -182,10 +182,7 @@ func (s Source) check(engine string) (checked Source, notes []string, err error)
 		s.Program, s.Text = fixed, nil
 	}
 	s.Shapes = nil
-	for _, t := range taken {
-		notes = append(notes, t.String())
-	}
-	return s, notes, nil
+	return s, shapes.Notes(taken), nil
 }
 
 // lent are the Weights of a Program that has tensors of files among them, such as a build.Program. They are Mapped: an

@@ -29,6 +29,16 @@ func (t Taken) String() string {
 		near.Cut(t.Input), Text(t.Shape), t.From)
 }
 
+// Notes returns the notes on the shapes that the caller did not give.
+func Notes(taken []Taken) (notes []string) {
+	for _, t := range taken {
+		if t.From != given {
+			notes = append(notes, t.String())
+		}
+	}
+	return notes
+}
+
 // Text returns a shape as MIL text writes it: [1, 64].
 func Text(shape []int) string { return "[" + strings.Join(words(shape), ", ") + "]" }
 

@@ -265,11 +265,7 @@ func (a *App) Parse(p *Program, function string) (*mil.Program, error) {
 	if err != nil {
 		return tree, Bad(err)
 	}
-	var notes []string
-	for _, t := range taken {
-		notes = append(notes, t.String())
-	}
-	a.Notes(notes)
+	a.Notes(shapes.Notes(taken))
 	return fixed, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/internal/shapes"
 )
 
 // job is one run of lint.
@@ -31,7 +32,7 @@ type job struct {
 
 	lint.Options
 	in   tensorfile.Ports
-	idle map[string]bool // --in NAME and --range NAME whose inputs no program has had yet
+	idle map[string]bool // --in, --range and --shape NAME whose inputs no program has had yet
 }
 
 // Command returns the command lint.
@@ -48,8 +49,7 @@ file may be - for standard input, or a model of Core ML (.mlpackage, .mlmodelc,
 .mlmodel); places in it are those of the text that fmt prints.
 
 lint finds numbers that overflow or vanish for inputs of known range: --range
-states it, --in takes it from an array. It reads weights from the folder of
-the program, if they are there.
+states it, --in takes it from an array. It reads weights, if they are there.
 
 --fix fixes the mechanical findings in each file; the program computes the same.
 Names of inputs and outputs may change.
@@ -75,7 +75,7 @@ The status is 1 if a finding is an error.`,
 	f.BoolVar(&j.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
 	f.StringVar(&j.explain, "explain", "", "print one `RULE`")
 	f.BoolVar(&j.list, "list", false, "print all rules")
-	a.PartFlag(cmd)
+	a.ModelFlags(cmd)
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -185,6 +185,13 @@ func (j *job) parse() (err error) {
 		}
 		j.Ranges[name], j.idle["--range "+name] = lint.Range{Low: from, High: to}, true
 	}
+	given, err := j.app.Shapes()
+	if err != nil {
+		return err
+	}
+	for name := range given {
+		j.idle["--shape "+name] = true
+	}
 	j.in, err = tensorfile.ParsePorts("--in", j.inputs)
 	for _, p := range j.in {
 		j.idle["--in "+p.Name] = true
@@ -205,8 +212,16 @@ func (j *job) check(ctx context.Context, path string, d *details) error {
 		}
 	}
 	o.Weights = blob.Dir(cmp.Or(j.modelPath, p.Dir))
-	if o.Ranges, err = j.rangesOf(ctx, p); err != nil {
-		return err
+	tree, err := mil.ParseTree(p.Name, p.Text)
+	if err == nil { // else lint reports it
+		if o.Shapes, err = j.shapesOf(p, tree); err != nil {
+			return err
+		}
+		fixed, taken, _ := shapes.Fix(p.Name, tree, "", o.Shapes, nil) // findings say what is wrong
+		j.app.Notes(shapes.Notes(taken))
+		if o.Ranges, err = j.rangesOf(ctx, fixed); err != nil {
+			return err
+		}
 	}
 	f := file{File: path, Findings: []finding{}, name: p.Name, text: string(p.Text)}
 	if j.fix {
@@ -242,13 +257,23 @@ func (j *job) check(ctx context.Context, path string, d *details) error {
 	return nil
 }
 
-// rangesOf returns the ranges of the inputs of a program: those of --range, and those of the arrays of --in.
-func (j *job) rangesOf(ctx context.Context, program *cli.Program) (map[string]lint.Range, error) {
-	all := map[string]lint.Range{}
-	p, err := mil.ParseTree(program.Name, program.Text)
-	if err != nil {
-		return all, nil // lint reports it
+// shapesOf returns the shapes of --shape and of the model that are those of inputs of a program.
+func (j *job) shapesOf(program *cli.Program, p *mil.Program) (map[string][]int, error) {
+	all, err := j.app.ShapesOf(program)
+	for name := range all {
+		has := func(v mil.Var) bool { return v.Name == name }
+		if slices.ContainsFunc(p.Funcs, func(f *mil.Function) bool { return slices.ContainsFunc(f.Params, has) }) {
+			delete(j.idle, "--shape "+name)
+		} else {
+			delete(all, name) // of another program
+		}
 	}
+	return all, err
+}
+
+// rangesOf returns the ranges of the inputs of a program: those of --range, and those of the arrays of --in.
+func (j *job) rangesOf(ctx context.Context, p *mil.Program) (map[string]lint.Range, error) {
+	all := map[string]lint.Range{}
 	for _, f := range p.Funcs {
 		for _, v := range f.Params {
 			if r, ok := j.Ranges[v.Name]; ok {
