@@ -52,9 +52,7 @@ lint finds numbers that overflow or vanish for inputs of known range: --range
 states it, --in takes it from an array. It reads weights, if they are there.
 
 --fix fixes the mechanical findings in each file; the program computes the same.
-Names of inputs and outputs may change.
-
-The status is 1 if a finding is an error.`,
+Names of inputs and outputs may change. The status is 1 if there is an error.`,
 		Example: `  ane-roundtrip lint model.mil
   ane-roundtrip lint --chip m4,m6 --compiler in-memory,coreml --os macos15 *.mil
   ane-roundtrip lint --chip h18g --range x=-1..1 model.mil
