@@ -1,9 +1,13 @@
 package ops
 
 import (
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // detections end detectors and classifiers. Attrs of non_maximum_suppression is a Suppression, that of classify nil.
@@ -68,7 +72,23 @@ func inferClassify(c *Call, x *Value) {
 	c.Out[0].Written = &class
 	c.Out[1].Written = &mil.Type{Kind: mil.Dict, Elems: []mil.Type{class, mil.ScalarOf(mil.FP64)}}
 	c.note("Core ML gives a label and a dictionary; here they are the index of the label and the probabilities in the " +
-		"order of the classes")
+		"order of the classes: " + classes.first(3))
+}
+
+// first lists the first n elements of a list.
+func (v *Value) first(n int) string {
+	var names []string
+	for i := range min(n, v.Elements()) {
+		if v.Text != nil {
+			names = append(names, strconv.Quote(near.Cut(v.Text[i])))
+		} else {
+			names = append(names, fmt.Sprint(v.Floats()[i]))
+		}
+	}
+	if more := v.Elements() - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // list returns the constant of a list: its strings, or its numbers.
