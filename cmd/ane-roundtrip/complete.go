@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/coreml"
 	millint "github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/bench"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
@@ -17,6 +19,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/internal/numerics"
+	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/models/decoder"
 )
@@ -33,7 +36,7 @@ func completions(root *cobra.Command) {
 	for _, c := range chip.All() {
 		chips = append(chips, c.String(), c.Target())
 	}
-	tables, programs := extensions("safetensors", "json"), extensions("mil")
+	tables, programs := extensions("safetensors", "json"), extensions("mil", "mlpackage", "mlmodelc", "mlmodel")
 	operands := map[string]cobra.CompletionFunc{
 		"run": programs, "fmt": programs, "inspect": programs, "lint": programs, "cost": programs,
 		"image":   extensions("png", "jpg", "jpeg"),
@@ -73,6 +76,7 @@ func completions(root *cobra.Command) {
 		"size":     fixed(bench.Sizes()...),
 		"form":     fixed(cli.Names(decoder.Forms())...),
 		"function": functions,
+		"part":     parts,
 		"in":       tensors(inputsOf),
 		"out":      tensors(resultsOf),
 		"expect":   tensors(resultsOf),
@@ -151,7 +155,7 @@ func arrays(typed string) (paths []string) {
 		case !strings.HasPrefix(path, typed) || len(paths) == maxFiles:
 		case e.IsDir():
 			paths = append(paths, path+string(filepath.Separator))
-		case ext == ".npy" || ext == tensorfile.Npz:
+		case slices.Contains([]string{".npy", tensorfile.Npz, ".png", ".jpg", ".jpeg"}, ext):
 			paths = append(paths, path)
 		}
 	}
@@ -166,17 +170,64 @@ func functions(cmd *cobra.Command, args []string, _ string) (all []string, _ cob
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
+// parts completes the parts of a pipeline.
+func parts(cmd *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
+	if m := model(operand(cmd, args)); m != nil {
+		all = names(m.Parts(), func(p *coreml.Model) string { return p.Name })
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// model returns the model of Core ML at path; nil if it is none, or too large to be read for a completion.
+func model(path string) *coreml.Model {
+	switch sniff.Path(path).Kind {
+	case sniff.Package:
+		if spec := filepath.Join(path, "Data", "com.apple.CoreML", "model.mlmodel"); !small(spec) {
+			return nil
+		}
+	case sniff.Model:
+		if !small(path) {
+			return nil
+		}
+	case sniff.Compiled:
+		if !small(filepath.Join(path, "model.mil")) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	m, err := coreml.Open(path)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// small reports whether a file may be read for a completion.
+func small(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= maxRead
+}
+
+// operand returns the path of the program that the command line names so far: its first operand, or --mil.
+func operand(cmd *cobra.Command, args []string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	if f := cmd.Flag("mil"); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
 // program returns the program that the command line names so far, as its first operand or by --mil; nil if there is
 // none that can be read.
 func program(cmd *cobra.Command, args []string) *mil.Program {
-	path := ""
-	if len(args) > 0 {
-		path = args[0]
-	} else if f := cmd.Flag("mil"); f != nil {
-		path = f.Value.String()
+	path := operand(cmd, args)
+	if m := model(path); m != nil {
+		return m.Tree()
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRead {
+	if !small(path) {
 		return nil
 	}
 	text, err := os.ReadFile(path)

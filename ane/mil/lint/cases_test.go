@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/lint"
 )
 
@@ -367,6 +368,8 @@ func cases() map[string]ruleCase {
 		"blob-offset":     {breaks: blobAt(128), holds: blobAt(64)},
 		"blob-overlap":    {breaks: blobs(64 + 64 + 64*64*2 - 64), holds: blobs(64 + 64 + 64*64*2)},
 		"blob-path":       {breaks: blobPath("@model_path/../w.bin"), holds: blobPath("@model_path/w..bin")},
+		"weight-file": {breaks: blobAt(64), holds: blobAt(64), o: lint.Options{Weights: blob.Files{
+			"@model_path/weights/w.bin": []byte("version https://git-lfs.github.com/spec/v1\nsize 9\n")}}, oHolds: &lint.Options{}},
 		"weight-files": {breaks: strings.Replace(blobs(64+64+64*64*2), "/w.bin", "/v.bin", 1),
 			holds: blobs(64 + 64 + 64*64*2)},
 		"weight-budget": {breaks: one("mul(x = x, y = "+strings.Replace(gamma, "[64]", "[1, 1, 65537, 64]", 1)+")", 1,

@@ -89,6 +89,7 @@ var finders = map[string]finder{
 	"unused-value":     {function: checkUnusedValue},
 	"w8a8-1x1":         {each: true, chips: []chip.Chip{chip.M6}, kinds: convs, node: checkW8A8},
 	"weight-budget":    {each: true, once: checkBudget},
+	"weight-file":      {once: checkWeightFile},
 	"weight-files":     {once: checkFiles},
 }
 

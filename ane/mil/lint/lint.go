@@ -15,7 +15,8 @@ type Options struct {
 	Chips     []chip.Chip     // none: all
 	OS        chip.OS         // 0: not known, nothing is said about opsets
 	Compilers []chip.Compiler // none: in-memory
-	// Weights reads the weight files, for the ranges of weights. nil: weights may be anything.
+	// Weights reads the weight files, for the ranges of weights and what is wrong with the files. nil: weights may be
+	// anything.
 	Weights blob.Source
 	// Ranges are the smallest and the largest value of inputs, by name.
 	Ranges map[string]Range
@@ -66,6 +67,8 @@ type run struct {
 	invalid mil.ErrorList
 	funcs   []*ops.Graph
 	weights map[*mil.Value][]byte // the elements of constants in files
+	broken  mil.ErrorList         // of weight files
+	absent  []*absence            // weight files
 	spans   map[*ops.Value]span
 }
 

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -128,21 +130,56 @@ func checkLoads(c *check) {
 // maxElements is the largest number of elements of a constant that lint reads.
 const maxElements = 1 << 27
 
-// readWeights reads the constants in files, as far as they are there.
+// absence is a weight file that is not there.
+type absence struct {
+	path string
+	pos  mil.Pos // of the first constant
+	n    int     // constants
+}
+
+// readWeights reads the constants in files, as far as they are there, and keeps what is wrong with the files.
 func (r *run) readWeights() {
 	var list []*ops.Weight
 	var values []*mil.Value
 	for _, v := range r.prog.Weights() {
 		path, offset, err := v.Blob().Entry()
-		n, fixed := v.Type.Elements()
-		if err == nil && fixed && n <= maxElements && v.Type.DType.Size() > 0 {
-			list = append(list, &ops.Weight{Type: v.Type, Path: path, Offset: offset})
-			values = append(values, v)
+		if n, fixed := v.Type.Elements(); err == nil && fixed && n <= maxElements {
+			w := &ops.Weight{Type: v.Type, Path: path, Offset: offset, Pos: v.Blob().Pos}
+			if v.Type.DType.Size() == 0 {
+				w.Value = &ops.Value{Stored: []byte{0}} // its elements stay packed
+			}
+			list, values = append(list, w), append(values, v)
 		}
 	}
-	entries, _ := ops.Reread("", list, r.Weights)
+	entries, broken := ops.Reread("", list, r.Weights)
+	r.broken = broken
+	files := map[string]*absence{}
 	for i, e := range entries {
 		r.weights[values[i]] = e.Data
+		w := list[i]
+		if e.Data != nil || e.Stored != nil || r.Weights == nil {
+			continue
+		}
+		if files[w.Path] == nil {
+			files[w.Path] = &absence{path: w.Path, pos: w.Pos}
+			if _, err := r.Weights.ReadFile(w.Path); errors.Is(err, fs.ErrNotExist) {
+				r.absent = append(r.absent, files[w.Path])
+			}
+		}
+		files[w.Path].n++
+	}
+}
+
+// checkWeightFile says what run refuses in weight files. What other rules say of offsets and paths it leaves out.
+func checkWeightFile(c *check) {
+	for _, a := range c.absent {
+		const fix = "get the file, or fill it with --fill-weights"
+		c.note(a.pos, fix, "no weight file %s; constants in it: %d", near.Cut(a.path), a.n)
+	}
+	for _, e := range c.broken {
+		if !errors.Is(e, fs.ErrInvalid) && !errors.Is(e, blob.ErrOffset) {
+			c.error(e.Pos, e.Hint, "%s", e.Msg)
+		}
 	}
 }
 

@@ -227,6 +227,16 @@ func (a *App) choose(m *coreml.Model, path string) (part, whole *coreml.Model, e
 	return part, whole, nil
 }
 
+// PartOf returns the program of a part of the pipeline that p is of.
+func (a *App) PartOf(p *Program, part *coreml.Model) *Program {
+	if part == p.Model {
+		return p
+	}
+	own := &Program{Path: p.Path, Name: p.Path + ":" + part.Name, Text: mil.Print(part.Tree()), Dir: part.Dir(), Model: part}
+	a.know(own)
+	return own
+}
+
 // maxRecorded bounds the files of a model that outputs are compared with.
 const maxRecorded = 1000
 

@@ -288,7 +288,7 @@ func (j *job) rangesOf(ctx context.Context, p *mil.Program) (map[string]lint.Ran
 			if err != nil {
 				return nil, cli.Bad(err)
 			}
-			given, err := port.Read(ctx, j.app, l)
+			given, err := port.Read(ctx, j.app, l, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/coreml"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/modes"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
@@ -33,7 +33,7 @@ import (
 type job struct {
 	*cli.App
 	mil, modelPath, function string
-	fill, fillWeights        string
+	values, fillWeights      string   // --fill, --fill-weights
 	in, out, expect          []string // NAME=FILE
 	repeat                   int
 	tol                      float64
@@ -45,9 +45,12 @@ type job struct {
 	modes                  [2]numerics.Mode // of --compare
 	weights                *tensorfile.WeightFiles
 	source                 ane.Source
+	model                  *coreml.Model // that source is of; nil for MIL text
+	line                   pipeline
 	rig                    *trial.Rig
 	found                  details
 	checks                 []trial.Check // of --expect
+	taken                  []ane.Layout  // inputs of all parts that have run
 }
 
 // Command returns the command run.
@@ -89,7 +92,7 @@ above 1. --compare A,B prints the first operator whose result in two modes of
 	f.StringVar(&j.modelPath, "model-path", "", "`FOLDER` of weights (default: that of the program)")
 	f.StringVar(&j.function, "function", "", "`NAME` of a function (default main, or the first)")
 	a.ModelFlags(cmd)
-	f.StringVar(&j.fill, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
+	f.StringVar(&j.values, "fill", "", "other inputs are `VALUES`: zeros, ones, random:SEED")
 	f.StringVar(&j.fillWeights, "fill-weights", "", "weights not there are `VALUES`: random:SEED")
 	f.StringArrayVar(&j.in, "in", nil, "an input: `NAME=FILE`.npy, .npz, .npz:KEY or -")
 	f.StringArrayVar(&j.out, "out", nil, "an output to write: `NAME=FILE`, as --in")
@@ -111,7 +114,7 @@ func (j *job) parse(tolerant bool) error {
 	j.inputs, wrong[0] = tensorfile.ParsePorts("--in", j.in)
 	j.outputs, wrong[1] = tensorfile.ParsePorts("--out", j.out)
 	j.wants, wrong[2] = tensorfile.ParsePorts("--expect", j.expect)
-	j.rest, wrong[3] = tensorfile.ParseFill(j.fill)
+	j.rest, wrong[3] = tensorfile.ParseFill(j.values)
 	j.made, wrong[4] = tensorfile.ParseFillWeights(j.fillWeights)
 	stdin := slices.DeleteFunc(j.files(), func(f cli.Input) bool { return f.Path != cli.Stdio })
 	switch {
@@ -167,7 +170,9 @@ func (j *job) files() []cli.Input {
 
 // read reads the program.
 func (j *job) read(ctx context.Context) {
-	p := trial.Must(j.ReadProgram(ctx, j.operand, j.mil))
+	j.Pipelines = true
+	p := j.split(trial.Must(j.ReadProgram(ctx, j.operand, j.mil)))
+	j.model = p.Model
 	program, err := mil.ParseTree(p.Name, p.Text)
 	trial.NoError(cli.Bad(err))
 	j.function = p.Function(j.function)
@@ -179,15 +184,21 @@ func (j *job) read(ctx context.Context) {
 		trial.NoError(cli.Badf("--function %s: the program has no such function; %s", j.function,
 			near.Choices(j.function, "it has", names)))
 	}
-	j.weights = tensorfile.NewWeights(program, cmp.Or(j.modelPath, p.Dir), j.made)
-	for _, path := range j.weights.Order {
-		if f := j.weights.File(path); f != "" {
-			j.RecordInput("the program's "+path, f)
-		}
-	}
+	j.weights = j.weightsOf(program, p)
 	j.source = ane.Source{File: p.Name, Text: p.Text, Function: j.function, Weights: j.weights,
 		Shapes: trial.Must(j.ShapesOf(p))}
 	trial.NoError(j.CheckReport())
+}
+
+// weightsOf returns the weight files of a program, which outputs must not replace.
+func (j *job) weightsOf(tree *mil.Program, p *cli.Program) *tensorfile.WeightFiles {
+	w := tensorfile.NewWeights(tree, cmp.Or(j.modelPath, p.Dir), j.made)
+	for _, path := range w.Order {
+		if f := w.File(path); f != "" {
+			j.RecordInput("the program's "+path, f)
+		}
+	}
+	return w
 }
 
 // run compiles the program, evaluates it, and delivers the report.
@@ -196,15 +207,17 @@ func (j *job) run(t *trial.T) {
 	bar := j.Progress(3 + min(rounds, j.repeat))
 	defer bar.Stop()
 	bar.Now("compile")
+	j.runBefore(t)
 	d, rig := Load(t, j.App, j.source)
 	j.rig = rig
+	j.loadAfter(t, rig.Model.Outputs())
 	bar.Done()
-	in, out := rig.Model.Inputs(), rig.Model.Outputs()
+	in, out := slices.Concat(j.taken, rig.Model.Inputs()), j.given(rig.Model.Outputs())
 	trial.NoError(cmp.Or(j.inputs.Known(in), j.outputs.Known(out), j.wants.Known(out)))
 	bar.Now("read")
 	copied, shown := rig.Unshared(t.Ctx)
-	inputs := j.fillInputs(trial.Must(j.inputs.Read(t.Ctx, j.App, in)))
-	want := trial.Must(j.wants.Read(t.Ctx, j.App, out))
+	inputs := j.fill(t.Ctx, rig, j.model)
+	want := trial.Must(j.wants.Read(t.Ctx, j.App, out, nil))
 	files := trial.Must(tensorfile.Stage(t.Ctx, j.App, j.outputs, j.trace))
 	defer files.Discard()
 	bar.Done()
@@ -217,7 +230,7 @@ func (j *job) run(t *trial.T) {
 		j.found.Timeline = trial.Must(timeline.Evaluate(t.Ctx, d, files, rig.In, j.source))
 	}
 	bar.Now("write")
-	trial.NoError(files.Write(j.results(want)))
+	trial.NoError(files.Write(j.results(t.Ctx, want)))
 	trial.NoError(files.Commit())
 	if j.compare != "" {
 		bar.Now("compare")
@@ -243,11 +256,22 @@ func Load(t *trial.T, a *cli.App, src ane.Source) (*ane.Device, *trial.Rig) {
 	return d, rig
 }
 
-// fillInputs fills every input with its array, or as --fill asks, and returns what it filled them with.
-func (j *job) fillInputs(arrays map[string]tensorfile.Array) map[string][]byte {
+// fill fills every input with its array, what an earlier part computed, or as --fill asks, and returns what it filled
+// them with.
+func (j *job) fill(ctx context.Context, rig *trial.Rig, m *coreml.Model) map[string][]byte {
+	in := rig.Model.Inputs()
+	arrays := trial.Must(j.inputs.Read(ctx, j.App, in, tensorfile.ImagesOf(m, j.function)))
+	j.taken = append(j.taken, in...)
 	inputs := map[string][]byte{}
-	for _, l := range j.rig.Model.Inputs() {
+	for _, l := range in {
 		one, given := arrays[l.Name]
+		if !given {
+			if one, given = j.from(l); given {
+				trial.Must(rig.In[l.Name].Write(one.Data))
+				inputs[l.Name] = one.Data
+				continue
+			}
+		}
 		switch {
 		case given:
 		case j.rest.Kind != "":
@@ -257,18 +281,20 @@ func (j *job) fillInputs(arrays map[string]tensorfile.Array) map[string][]byte {
 				l.DType, l.Shape, l.Name))
 		}
 		inputs[l.Name] = one.Data
-		copied := trial.Must(j.rig.In[l.Name].Write(one.Data))
+		copied := trial.Must(rig.In[l.Name].Write(one.Data))
 		j.describe(tensorRow{Side: "input", File: one.File, Copied: copied, Notes: one.Notes}, l, one.Data)
 	}
 	return inputs
 }
 
 // results reads the outputs, compares those of --expect, and returns those of --out.
-func (j *job) results(want map[string]tensorfile.Array) map[string]*npy.Array {
+func (j *job) results(ctx context.Context, want map[string]tensorfile.Array) map[string]*npy.Array {
 	arrays := map[string]*npy.Array{}
-	for _, l := range j.rig.Model.Outputs() {
-		data := make([]byte, l.PackedBytes())
-		row := tensorRow{Side: "output", Copied: trial.Must(j.rig.Out[l.Name].Read(data))}
+	j.keep(j.rig)
+	j.runAfter(ctx)
+	for _, v := range j.line.values {
+		l, data := v.Layout, v.data
+		row := tensorRow{Side: "output", Copied: v.copied}
 		if p, ok := j.outputs.Find(l.Name); ok {
 			row.File = p.String()
 			arrays[l.Name] = &npy.Array{Type: l.DType, Shape: l.Shape, Data: data}
@@ -322,47 +348,6 @@ type tensorRow struct {
 func (j *job) describe(r tensorRow, l ane.Layout, data []byte) {
 	r.Name, r.DType, r.Shape, r.Extent = l.Name, l.DType.String(), l.Shape, tensorfile.ExtentOf(l.DType, data)
 	j.found.Tensors = append(j.found.Tensors, r)
-}
-
-// evaluation holds the figures of --repeat.
-type evaluation struct {
-	Repeat  int            `json:"repeat"`
-	First   time.Duration  `json:"first_ns"`
-	Min     time.Duration  `json:"min_ns"`
-	P50     time.Duration  `json:"p50_ns"`
-	P99     time.Duration  `json:"p99_ns"`
-	Copied  *int           `json:"bytes_copied"` // of tensors that the engine does not reach in place; null: not shown
-	Allocs  *uint64        `json:"allocs"`       // of Go, for one evaluation after the first; null if there is only one
-	Latency *trial.Latency `json:"latency"`      // null for one evaluation
-}
-
-// rounds is how often measure counts allocations. It reports the round with the fewest, since the runtime and the
-// progress bar allocate too.
-const rounds = 10
-
-// measure evaluates repeat times on the same tensors, in up to ten rounds. It calls done after each round.
-func measure(ctx context.Context, rig *trial.Rig, repeat int, done func()) evaluation {
-	e := evaluation{Repeat: repeat}
-	times := make([]time.Duration, 0, repeat)
-	var before, after runtime.MemStats
-	for round := range min(rounds, repeat) {
-		n := (round+1)*repeat/min(rounds, repeat) - len(times)
-		runtime.ReadMemStats(&before)
-		for range n {
-			times = append(times, trial.Must(rig.Request.Evaluate(ctx)).Elapsed)
-		}
-		runtime.ReadMemStats(&after)
-		allocs := (after.Mallocs - before.Mallocs) / uint64(n)
-		if repeat > 1 && (e.Allocs == nil || allocs < *e.Allocs) {
-			e.Allocs = &allocs
-		}
-		done()
-	}
-	e.First = times[0]
-	slices.Sort(times)
-	e.Latency = trial.Histogram(times)
-	e.Min, e.P50, e.P99 = times[0], times[len(times)/2], times[len(times)*99/100]
-	return e
 }
 
 // report delivers the report and returns an error if an output differs from --expect.

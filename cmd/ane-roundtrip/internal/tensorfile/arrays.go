@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/coreml"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 )
@@ -18,11 +19,14 @@ type Array struct {
 }
 
 // Read reads the arrays that the flag names, by the names of their tensors.
-func (all Ports) Read(ctx context.Context, a *cli.App, layouts []ane.Layout) (map[string]Array, error) {
+// images are the inputs that take pictures.
+func (all Ports) Read(
+	ctx context.Context, a *cli.App, layouts []ane.Layout, images Images,
+) (map[string]Array, error) {
 	found := map[string]Array{}
 	for _, l := range layouts {
 		if p, ok := all.Find(l.Name); ok {
-			one, err := p.Read(ctx, a, l)
+			one, err := p.Read(ctx, a, l, images[l.Name])
 			if err != nil {
 				return nil, err
 			}
@@ -32,8 +36,11 @@ func (all Ports) Read(ctx context.Context, a *cli.App, layouts []ane.Layout) (ma
 	return found, nil
 }
 
-// Read reads the array for a tensor.
-func (p port) Read(ctx context.Context, a *cli.App, l ane.Layout) (Array, error) {
+// Read reads the array for a tensor, or a picture as image says; nil for an input that takes none.
+func (p port) Read(ctx context.Context, a *cli.App, l ane.Layout, image *coreml.Image) (Array, error) {
+	if p.picture() {
+		return p.readPicture(ctx, a, l, image)
+	}
 	f, err := a.OpenInput(ctx, p.what(), p.Path)
 	if err != nil {
 		return Array{}, err
@@ -60,6 +67,15 @@ func (p port) Read(ctx context.Context, a *cli.App, l ane.Layout) (Array, error)
 		notes[i] = fmt.Sprintf("%s: %s", p, notes[i])
 	}
 	return Array{p.String(), data, notes}, nil
+}
+
+// Carry converts dense elements of one tensor to those of another, as Read does for a file.
+func Carry(from ane.Layout, data []byte, to ane.Layout) (Array, error) {
+	if fault := acceptFor("input", to)(from.DType, from.Shape); fault != nil {
+		return Array{}, cli.Bad(fault)
+	}
+	data, notes := elements(&npy.Array{Type: from.DType, Shape: from.Shape, Data: data}, to)
+	return Array{Data: data, Notes: notes}, nil
 }
 
 // read reads the array of a file, or one of an archive. A file that is called .npz may hold a single array.
