@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -103,6 +104,11 @@ func inferTile(c *Call, x *Value) {
 	shape := slices.Clone(x.Shape)
 	strides := Strides(x.Shape)
 	for i, n := range reps {
+		// Converters of torch write -1 / length for an axis that expand keeps.
+		if v := c.Value("reps"); (n == 0 || n == -1) && v.Made != nil {
+			c.note(fmt.Sprintf("%d computed repetitions of axis %d of x%v are taken as one", n, i, x.Shape))
+			n = 1
+		}
 		c.refuseIf(n < 1 || n > MaxElements, "reps", "repeat every axis at least once", "%d times axis %d of x%v", n,
 			i, x.Shape)
 		shape[i] *= n

@@ -137,3 +137,13 @@ interleave = bool(false));
 tensor<fp16, [1, 2, 64]> y = reshape(x = big, shape = d);`, "y"), nil)
 	require.ErrorContains(t, list, "reshape: shape: has to be a constant")
 }
+
+// TestTileOfExpand has what converters write for torch's expand with -1, which keeps an axis.
+func TestTileOfExpand(t *testing.T) {
+	g, list := analyze(t, around(`tensor<int32, [2]> sh = shape(x = w);
+tensor<int32, [2]> d = real_div(x = tensor<int32, [2]>([8, -1]), y = sh);
+tensor<fp16, [8, 3]> y = tile(x = w, reps = d);`, "y"), nil)
+	require.Empty(t, list)
+	require.Equal(t, []int{8, 3}, g.Outputs[0].Shape)
+	require.Contains(t, strings.Join(g.Notes, "\n"), "0 computed repetitions of axis 1 of x[4 3] are taken as one")
+}

@@ -106,8 +106,8 @@ func TestFix(t *testing.T) {
 			given: map[string][]int{"b": {1}}, want: "a <fp16, [1, 1]>\nb <fp16, [1]>\ny <fp16, [1, 1]>\nz <fp16, [1]>",
 			from: []string{"b [1] as given", "a [1, 1] the default of the program"}},
 		"names that differ": {text: program("V[1, n]> a, V[n]> b", "", "V[1, n]> y = add(x = a, y = b);\n", "y"),
-			given: map[string][]int{"a": {1, 4}, "b": {5}}, want: "p.mil:3:42: input b cannot take the shape [5]; its " +
-				"type is tensor<fp16, [n]>: give --shape b=4"},
+			given: map[string][]int{"a": {1, 4}, "b": {5}}, want: "p.mil:3:42: input b cannot take the shape " +
+				"[5]; its type is tensor<fp16, [n]>: give --shape b=4"},
 		"inner axes": {text: program("V[1, 3]> a", "", relu, "y"), want: "a <fp16, [1, 3]>\ny <fp16, [1, 3]>"},
 		"a fault": {text: program("V[1, 3]> a", "", "V[?]> y = reshape(x = a, shape = tensor<int32, [1]>([4]));\n",
 			"y"),
@@ -157,4 +157,20 @@ func TestFixCostsNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}))
+}
+
+// TestFixBlocks checks that the lengths follow through the blocks of a loop, whose variables are of its results' types.
+func TestFixBlocks(t *testing.T) {
+	p, err := mil.ParseTree("p.mil", []byte(program("V[?, 2]> x", "", `
+int32 n, V[?, ?]> y = while_loop(loop_vars = (int32(0), x))
+	test(int32 k, V[?, 2]> a) { bool m = less(x = k, y = int32(3)); } -> (m)
+	step(int32 k, V[?, ?]> a) { int32 j = add(x = k, y = int32(1)); V[?, ?]> b = add(x = a, y = x); } -> (j, b);
+V[2, ?]> z = transpose(x = y, perm = tensor<int32, [2]>([1, 0]));
+`, "z")))
+	require.NoError(t, err)
+	fixed, _, err := shapes.Fix("p.mil", p, "", map[string][]int{"x": {5, 2}}, nil)
+	require.NoError(t, err)
+	require.False(t, shapes.Open(fixed))
+	require.Equal(t, 4, strings.Count(string(mil.Print(fixed)), "tensor<fp16, [5, 2]>")-1, "a twice, b and y, beside x")
+	require.Contains(t, string(mil.Print(fixed)), "tensor<fp16, [2, 5]> z")
 }
