@@ -1,8 +1,6 @@
 package ops
 
 import (
-	"slices"
-
 	"github.com/anekit/anekit/ane/mil"
 )
 
@@ -31,21 +29,8 @@ func inferBuffer(c *Call, x *Value) {
 	}
 	c.gives(nil, x.DType, x.Shape)
 	out := c.Out[0]
-	if out.Written = &t; t.Buffer.Strides != nil && !slices.Equal(t.Buffer.Strides, out.rows()) {
-		c.note("engines here lay surfaces out with rows of a multiple of 64 bytes and no other gaps")
-	}
+	out.Written = &t
 }
 
 // buffered reports whether the program writes the value as a tensor_buffer.
 func (v *Value) buffered() bool { return v.Written != nil && v.Written.Kind == mil.TensorBuffer }
-
-// rows are the strides of a surface with rows of a multiple of 64 bytes, in elements.
-func (v *Value) rows() []int {
-	strides := Strides(v.Shape)
-	if n := v.Rank(); n > 1 && v.DType.Size() > 0 {
-		each := 64 / v.DType.Size()
-		shape := with(v.Shape, n-1, (v.Shape[n-1]+each-1)/each*each)
-		strides = Strides(shape)
-	}
-	return strides
-}

@@ -197,3 +197,30 @@ func TestRefusedBlocks(t *testing.T) {
 		})
 	}
 }
+
+// A tensor_buffer has its strides on the surface.
+func TestTensorBuffersHaveTheirStrides(t *testing.T) {
+	const typ = "tensor_buffer<fp16, shape=[1, 4, 2, 8], strides=[512, 128, 32, 1], interleave_factors=[1, 1, 1, 1]>"
+	s := openStateful(t, `program(1.3)
+{
+    func main<ios18>(`+typ+` x) {
+        tensor<fp16, [1, 4, 2, 8]> t = tensor_buffer_to_tensor<ios17>(input = x);
+        tensor<fp16, [1, 4, 2, 8]> d = mul(x = t, y = fp16(2));
+        `+typ+` y = tensor_to_tensor_buffer<ios17>(input = d, interleave_factors = tensor<uint8, [4]>([1, 1, 1, 1]),
+            strides = tensor<int64, [4]>([512, 128, 32, 1]));
+    } -> (y);
+}`)
+	defer s.close()
+	for _, l := range []ane.Layout{s.r.Input("x").Layout(), s.r.Output("y").Layout()} {
+		require.Equal(t, []int{1024, 256, 64}, []int{l.BatchStride, l.PlaneStride, l.RowStride})
+	}
+	x := zeros(mil.FP16, 64)
+	for i := range x.v {
+		x.v[i] = float64(i)
+	}
+	want := zeros(mil.FP16, 64)
+	for i := range want.v {
+		want.v[i] = 2 * x.v[i]
+	}
+	require.Equal(t, encode(want), s.run(map[string][]byte{"x": encode(x)}, "y"))
+}

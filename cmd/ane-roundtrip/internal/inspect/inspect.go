@@ -136,11 +136,10 @@ func tensorOf(name string, t mil.Type) plist.Dict {
 	refused := func(problem string) plist.Dict {
 		return plist.Of("name", name, "type", t.String(), "shape", nil, "padding_bytes", 0, "problem", problem)
 	}
-	shape, fixed := t.Shape()
-	if t.Kind != mil.Tensor && t.Kind != mil.Scalar || !fixed {
+	if _, fixed := t.Held().Shape(); !fixed {
 		return refused("the engine needs a tensor whose every axis has a size")
 	}
-	l, err := ane.NewLayout(name, t.DType, shape...)
+	l, err := ane.BufferLayout(name, t)
 	if e := (*ane.Error)(nil); errors.As(err, &e) {
 		return refused(e.Detail + "; " + e.Hint)
 	}

@@ -153,13 +153,21 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 func layouts(values []*ops.Value) ([]ane.Layout, error) {
 	var out []ane.Layout
 	for _, v := range values {
-		l, err := ane.NewLayout(v.Name, v.DType, v.Shape...)
+		l, err := ane.BufferLayout(v.Name, surface(v))
 		if err != nil {
 			return nil, &mil.Error{Pos: v.Pos, Msg: err.Error(), Err: err}
 		}
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// surface is the type of an input or output: its tensor_buffer, or a tensor.
+func surface(v *ops.Value) mil.Type {
+	if v.Written != nil && v.Written.Kind == mil.TensorBuffer {
+		return *v.Written
+	}
+	return mil.TensorOf(v.DType, v.Shape...)
 }
 
 // prune drops nodes whose results are unused and that change no state.
