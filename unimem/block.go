@@ -84,7 +84,7 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 		var err error
 		switch {
 		case c.Heap:
-			raw, err = openHeap(rounded)
+			raw, err = openHeap(rounded, "")
 		case c.Table != nil:
 			raw, err = openSurface(c.Table, rounded)
 		default:
@@ -167,7 +167,8 @@ func (b *Block) Handle() uintptr {
 
 // Backing is the kind of memory: "IOSurface", "memfd", "heap", "file" (MapFile), "foreign" (AdoptMemory), or "shm". The
 // last is an unlinked file in /dev/shm, which takes the place of a memfd where the kernel or a filter of system calls
-// refuses memfd_create. All its pages are allocated at once, because that file system may be small.
+// refuses memfd_create. All its pages are allocated at once, because that file system may be small. A Block larger than
+// RLIMIT_FSIZE, which counts for both, is "heap".
 func (b *Block) Backing() string {
 	if b == nil {
 		return ""

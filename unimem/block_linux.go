@@ -5,6 +5,7 @@ package unimem
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -39,6 +40,10 @@ func openSystem(size int) (backing, error) {
 	step, err := sizeMemfd(fd, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
+		if errors.Is(err, unix.EFBIG) && fileLimit() < uint64(size) {
+			return openHeap(size, "the limit on the size of files is below the Block: raise RLIMIT_FSIZE (ulimit -f, "+
+				"LimitFSIZE of a service)")
+		}
 		return nil, createError("open", step, size, err)
 	}
 	return mapMemfd("open", fd, size, kindMemfd)
@@ -51,6 +56,15 @@ func sizeMemfd(fd, size int) (step string, err error) {
 	}
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	return "fcntl(F_ADD_SEALS)", err
+}
+
+// fileLimit is RLIMIT_FSIZE, which counts for memfds and for files in shared memory too.
+func fileLimit() uint64 {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &l); err != nil {
+		return math.MaxUint64
+	}
+	return l.Cur
 }
 
 // mapMemfd maps size bytes of a file. It takes ownership of fd: after an error it is closed.

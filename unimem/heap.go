@@ -18,7 +18,8 @@ func newHeap(mem []byte, kind, pinHint, shareHint string) *heap {
 		mem: mem, id: process.nextID(), kind: kind, unpinned: fail(opPin, len(mem), ErrPin, pinHint)}}}
 }
 
-func openHeap(size int) (backing, error) {
+// openHeap opens memory of the Go heap. why says what to do about its not being shared; it is empty for OnHeap.
+func openHeap(size int, why string) (backing, error) {
 	if size >= roomChecked { // else two could pass the check together
 		process.room.Lock()
 		defer process.room.Unlock()
@@ -26,8 +27,12 @@ func openHeap(size int) (backing, error) {
 			return nil, err
 		}
 	}
-	return newHeap(alignedBytes(size), kindHeap, "heap memory cannot be pinned: open without OnHeap",
-		"memory of the Go heap cannot be shared: open the Block without OnHeap, on Linux or macOS"), nil
+	pin, share := "heap memory cannot be pinned: ", "memory of the Go heap cannot be shared: "
+	if why == "" {
+		return newHeap(alignedBytes(size), kindHeap, pin+"open without OnHeap",
+			share+"open the Block without OnHeap, on Linux or macOS"), nil
+	}
+	return newHeap(alignedBytes(size), kindHeap, pin+why, share+why), nil
 }
 
 func (h *heap) close(bool) error {

@@ -29,7 +29,7 @@ const tokenizerFile = "tokenizer.json"
 
 // Config describes a model: what config.json says, with the defaults of its family.
 type Config struct {
-	Architecture string // "LlamaForCausalLM", "Qwen2ForCausalLM" or "Qwen3ForCausalLM"
+	Architecture string // "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM" or "Qwen3ForCausalLM"
 
 	Hidden       int // elements of the state of a token
 	Intermediate int // elements inside of the feed-forward network
@@ -110,6 +110,7 @@ type fileConfig struct {
 	AttentionBias      *bool          `json:"attention_bias"`
 	MLPBias            *bool          `json:"mlp_bias"`
 	SlidingWindow      *bool          `json:"use_sliding_window"`
+	Window             jsontext.Value `json:"sliding_window"` // of families with a window
 	LayerTypes         []string       `json:"layer_types"`
 	Partial            *float64       `json:"partial_rotary_factor"`
 	Quantization       jsontext.Value `json:"quantization"`
@@ -122,11 +123,13 @@ type fileConfig struct {
 var families = []struct {
 	architecture, kind string
 	bias, norm, tied   bool
+	window             int // tokens that attention reaches where config.json does not say; 0: it reaches all
 	positions          int
 	theta              float64
 	head               int // elements of a head; 0: the hidden size divided by the heads
 }{
 	{architecture: "LlamaForCausalLM", kind: "llama", positions: 2048, theta: 1e4},
+	{architecture: "MistralForCausalLM", kind: "mistral", window: 4096, positions: 131072, theta: 1e4},
 	{architecture: "Qwen2ForCausalLM", kind: "qwen2", bias: true, positions: 32768, theta: 1e4},
 	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4, head: 128},
 }
@@ -228,8 +231,8 @@ func (f *fileConfig) config() (Config, error) {
 		Architecture: family.architecture, Hidden: f.Hidden, Intermediate: f.Intermediate, Layers: f.Layers,
 		Heads: f.Heads, KVHeads: or(f.KVHeads, f.Heads), Vocabulary: f.Vocabulary,
 		Positions: or(f.Positions, family.positions), Epsilon: or(f.Epsilon, 1e-6), Tied: or(f.Tied, family.tied),
-		AttentionBias: or(f.AttentionBias, false) || family.bias,
-		OutputBias:    or(f.AttentionBias, false) && !family.bias,
+		AttentionBias: or(f.AttentionBias, false) && family.window == 0 || family.bias,
+		OutputBias:    or(f.AttentionBias, false) && family.window == 0 && !family.bias,
 		MLPBias:       or(f.MLPBias, false), QKNorm: family.norm, BOS: or(f.BOS, -1),
 	}
 	for _, n := range []struct {
@@ -271,6 +274,9 @@ func (f *fileConfig) config() (Config, error) {
 	if or(f.SlidingWindow, false) {
 		return Config{}, configError("use_sliding_window", "attention to a window is not supported", "")
 	}
+	if err := f.window(family.window, c.Positions); err != nil {
+		return Config{}, err
+	}
 	for i, kind := range f.LayerTypes {
 		if kind != "full_attention" {
 			return Config{}, configError("layer_types", fmt.Sprintf("layer %d: %.40q is not supported", i, kind),
@@ -287,6 +293,23 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, err
 	}
 	return c, f.rope(&c, or(f.Theta, family.theta))
+}
+
+// window refuses attention to fewer tokens than a conversation may have. absent is the window of a file without
+// sliding_window, 0 for a family that has none; null is no window.
+func (f *fileConfig) window(absent, positions int) error {
+	tokens := absent
+	switch {
+	case absent == 0 || string(f.Window) == "null":
+		return nil
+	case f.Window != nil && (json.Unmarshal(f.Window, &tokens) != nil || tokens < 1):
+		return configError("sliding_window", fmt.Sprintf("%.40s is not a number of tokens", f.Window), "")
+	case tokens >= positions:
+		return nil
+	}
+	return configError("sliding_window", fmt.Sprintf("attention to a window of %d tokens is not supported, the model has "+
+		"%d positions", tokens, positions), fmt.Sprintf("conversations of up to %d tokens do not differ: for those set "+
+		`"sliding_window" to null and "max_position_embeddings" to %d`, tokens, tokens))
 }
 
 // or returns what p points to, or the default for nil.

@@ -43,6 +43,12 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		"odd head": {map[string]any{"head_dim": 15}, ErrConfig, []string{"head_dim", "15"}},
 		"epsilon":  {map[string]any{"rms_norm_eps": -1}, ErrConfig, []string{"rms_norm_eps"}},
 		"window":   {map[string]any{"use_sliding_window": true}, ErrConfig, []string{"use_sliding_window"}},
+		"window of tokens": {map[string]any{"architectures": []string{"MistralForCausalLM"}, "sliding_window": 511},
+			ErrConfig, []string{"sliding_window", "window of 511 tokens", "512 positions", "to null"}},
+		"window where none is told": {map[string]any{"architectures": nil, "model_type": "mistral",
+			"max_position_embeddings": 4097}, ErrConfig, []string{"sliding_window", "4096"}},
+		"window that is a text": {map[string]any{"architectures": []string{"MistralForCausalLM"}, "sliding_window": "x"},
+			ErrConfig, []string{"sliding_window", "number of tokens"}},
 		"partial rotations": {map[string]any{"partial_rotary_factor": 0.5}, ErrConfig,
 			[]string{"partial_rotary_factor"}},
 		"layers with windows": {map[string]any{"layer_types": []string{"full_attention", "sliding_attention"}}, ErrConfig,
@@ -86,6 +92,27 @@ func TestConfigsThatAreRefused(t *testing.T) {
 			one(t, err, c.kind, append(c.words, "config.json")...)
 		})
 	}
+}
+
+// Mistral without a window, or with one that no conversation exceeds, is Llama; other families have no window.
+func TestMistralIsLlama(t *testing.T) {
+	open := func(change map[string]any) Config {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama2, Config: change})
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		defer f.Close()
+		return f.Config()
+	}
+	want := open(map[string]any{"sliding_window": 5})
+	require.Equal(t, "LlamaForCausalLM", want.Architecture)
+	want.Architecture = "MistralForCausalLM"
+	for _, window := range []any{jsontext.Value("null"), 512, 4096} {
+		require.Equal(t, want, open(map[string]any{"architectures": []string{want.Architecture}, "model_type": "mistral",
+			"sliding_window": window}), "%v", window)
+	}
+	require.Equal(t, want, open(map[string]any{"architectures": nil, "model_type": "mistral"}), "the default: 4096")
 }
 
 func TestFaultsOfJSONAreInItsWords(t *testing.T) {

@@ -16,7 +16,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
 		Short: "Generate text with a language model of the Llama family",
-		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Qwen 2 and 3),
+		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Mistral, Qwen 2, 3),
 and prints tokens as they come: text for --prompt, ids for --tokens. The figures
 follow on standard error. --snapshot FILE keeps the conversation, and continues
 the one that FILE has. --form engine writes programs within the limits of

@@ -1,7 +1,7 @@
 // Package npy reads and writes NumPy's .npy files, which hold one array, and .npz archives of them.
 //
-// It reads format versions 1.0, 2.0 and 3.0 with floats, booleans and integers except uint64, and converts big-endian
-// numbers and Fortran order. It rejects anything else (complex, text, structured and Python object types, bytes after
+// It reads format versions 1.0, 2.0 and 3.0 with floats (also bfloat16), booleans and integers except uint64, and
+// converts big-endian numbers and Fortran order. It rejects anything else (complex, text, structured and Python object types, bytes after
 // the data). The [*Error] names the file, the byte and the remedy.
 //
 // An [Archive] is a zip file of arrays, stored or deflated. The package does not allocate what a file merely declares.
@@ -27,6 +27,8 @@ type Array struct {
 	Shape []int
 	// Data holds the elements in C order, little-endian and without gaps. The Array owns it.
 	Data []byte
+	// Raw means that the file has bytes without a type, which Read took for bfloat16.
+	Raw bool
 	// Fortran and Swapped mean that Read converted Fortran order, or big-endian numbers. Write ignores them.
 	Fortran, Swapped bool
 }

@@ -133,7 +133,7 @@ func TestWriteRefuses(t *testing.T) {
 		want string
 	}{
 		{"no type", &Array{Shape: []int{1}, Data: []byte{1}}, "1 bytes as invalid of shape [1]"},
-		{"other type", &Array{Type: mil.BF16, Shape: []int{1}, Data: []byte{1, 2}}, "2 bytes as bf16 of shape [1]"},
+		{"other type", &Array{Type: mil.BF16, Shape: []int{1}, Data: []byte{1, 2}}, "2 bytes as bfloat16 of shape [1]"},
 		{"short", &Array{Type: mil.Int16, Shape: []int{2}, Data: []byte{1}}, "1 bytes as int16 of shape [2]"},
 		{"long", &Array{Type: mil.Int16, Shape: []int{0}, Data: []byte{1}}, "1 bytes as int16 of shape [0]"},
 		{"many dimensions", &Array{Type: mil.Int8, Shape: make([]int, maxDimensions+1)}, "[0 0 0"},

@@ -22,7 +22,7 @@ var foreign = [...]struct {
 }{
 	{letters: "c", what: "is complex",
 		fix: "save the real and the imaginary part separately, e.g. arr.real.astype('<f4')"},
-	{letters: "V", what: "is structured or raw", fix: saveField},
+	{letters: "V", what: "is structured or raw", fix: saveField}, // but for V2: see setType
 	{letters: "USa", what: "is text", like: mil.FP32},
 	{letters: "O", what: "holds Python objects", like: mil.FP32},
 	{letters: "u", what: "is not supported", like: mil.Int64},
@@ -33,7 +33,12 @@ var foreign = [...]struct {
 const saveField = "save one field as numbers, e.g. arr['name'].astype('<f4')"
 
 // Name is NumPy's name of a type.
-func Name(t mil.DType) string { return strings.Replace(t.String(), "fp", "float", 1) }
+func Name(t mil.DType) string {
+	if t == mil.BF16 {
+		return "bfloat16" // of ml_dtypes
+	}
+	return strings.Replace(t.String(), "fp", "float", 1)
+}
 
 // descr is the type string of NumPy; single bytes have no byte order.
 func descr(t mil.DType) string {
@@ -45,6 +50,9 @@ func descr(t mil.DType) string {
 
 // setType finds the type of a type string, and whether its numbers are big-endian. "=" is the order of the machine that
 // reads, little-endian wherever this package is used with NumPy's files.
+//
+// V2 is two bytes of any kind. NumPy writes it for the bfloat16 of ml_dtypes, for which its format has no name, and
+// hardly for anything else: it is read as bfloat16, and the Array says so.
 func (a *Array) setType(value string) *Error {
 	if value[0] != '\'' && value[0] != '"' {
 		return fault(0, saveField, "the array has a structured type")
@@ -57,6 +65,10 @@ func (a *Array) setType(value string) *Error {
 		return &Error{What: fmt.Sprintf("type %q %s", value, what), Fix: fix, Like: like}
 	}
 	order, code := value[:min(len(value), 1)], value[min(len(value), 1):]
+	if code == "V2" && strings.Contains("<=|", order) {
+		a.Type, a.Raw = mil.BF16, true
+		return nil
+	}
 	for t, known := range codes {
 		if known != code {
 			continue

@@ -100,6 +100,9 @@ func (s *source) fault(name, format string, err error) error {
 			wholefile.Cause(s.err))
 	case errors.Is(err, image.ErrFormat):
 		return cli.Badf("%s: %s; give a PNG or JPEG file", name, otherName(s.start))
+	case s.coded != "":
+		return cli.Badf("%s: the JPEG has %s coding, which cannot be read; save it with Huffman coding, for example with "+
+			"jpegtran -outfile OUT.jpg IN.jpg, or as a PNG", name, s.coded)
 	case errors.As(err, new(png.UnsupportedError)), errors.As(err, new(jpeg.UnsupportedError)):
 		return cli.Badf("%s: this form of %s cannot be read: %w; save it as a PNG or JPEG with 8 bits per channel", name,
 			format, err)

@@ -20,7 +20,8 @@ type source struct {
 	in    *bufio.Reader
 	start string // of the file, 64 bytes
 	png   bool
-	left  int64 // bytes up to the next part; never reached: there is no metadata any more
+	coded string // how the picture is coded, if the decoder does not know that
+	left  int64  // bytes up to the next part; never reached: there is no metadata any more
 	p     *Picture
 	err   error
 }
@@ -52,6 +53,13 @@ func (s *source) peek(n int64) []byte {
 	return b
 }
 
+// codings are the markers of frames that the decoder does not know (T.81, table B.1), and of arithmetic conditioning.
+var codings = map[byte]string{0xc3: "lossless", 0xc5: "hierarchical", 0xc6: "hierarchical", 0xc7: "lossless",
+	0xc9: arithmetic, 0xca: arithmetic, 0xcb: arithmetic, 0xcc: arithmetic, 0xcd: arithmetic, 0xce: arithmetic,
+	0xcf: arithmetic}
+
+const arithmetic = "arithmetic"
+
 // part looks at the next part.
 func (s *source) part() {
 	const marker, samples, last = 0xff, 0xda, 0xd9
@@ -66,6 +74,9 @@ func (s *source) part() {
 	case head[1] == marker: // a fill byte
 		s.left = 1
 	default:
+		if kinds := codings[head[1]]; kinds != "" {
+			s.coded = kinds
+		}
 		s.left = 2 + max(int64(binary.BigEndian.Uint16([]byte(head[2:]))), 2)
 		s.p.metadata(head[:2], s.peek(s.left)[4:])
 	}

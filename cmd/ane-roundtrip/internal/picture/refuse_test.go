@@ -42,11 +42,20 @@ func noHeight(data []byte) []byte {
 	return data
 }
 
+// coded returns a JPEG with another marker of its frame.
+func coded(marker byte) []byte {
+	data := flatJPEG(1, 2, 3)
+	data[bytes.Index(data, []byte{0xff, 0xc0})+1] = marker
+	return data
+}
+
 func TestRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
 		want string
 	}{
+		"arithmetic":     {coded(0xc9), "arithmetic coding, which cannot be read; save it with Huffman coding"},
+		"lossless":       {coded(0xc3), "lossless coding"},
 		"nothing":        {nil, "the file is empty"},
 		"GIF":            {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), "this is a GIF; give a PNG or JPEG file"},
 		"WebP":           {[]byte("RIFF\x10\x00\x00\x00WEBPVP8 "), "WebP"},

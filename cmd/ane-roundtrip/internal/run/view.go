@@ -19,8 +19,8 @@ func View(extents ...tensorfile.Extent) doc.View {
 
 func show(d *doc.Doc, v *doc.Value, extents []tensorfile.Extent) {
 	finite := func(c doc.Cell, i int, of func(tensorfile.Extent) trial.Number) doc.Cell {
-		if i >= len(extents) || !math.IsInf(float64(of(extents[i])), 0) {
-			return c
+		if i >= len(extents) || extents[i].Min > extents[i].Max || !math.IsInf(float64(of(extents[i])), 0) {
+			return c // without a number it is absent
 		}
 		return c.Brief("%+v", float64(of(extents[i])))
 	}

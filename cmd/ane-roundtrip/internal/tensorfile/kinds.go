@@ -13,14 +13,17 @@ import (
 	"github.com/anekit/anekit/internal/element"
 )
 
-// acceptFor accepts the arrays that elements can convert to a tensor. They have the tensor's type, or another
-// floating-point type if the tensor's is one. They have a shape that sameElements accepts.
+// acceptFor accepts the arrays that elements can convert to a tensor, where that loses only precision. A tensor of
+// floats takes every type, one of integers those whose range it has. The shape is one that sameElements accepts.
 func acceptFor(side string, l ane.Layout) npy.Accept {
 	return func(from mil.DType, shape []int) *npy.Error {
 		if e := sameElements(side, l, shape); e != nil {
 			return e
 		}
-		if from != l.DType && !(from.Float() && l.DType.Float()) {
+		lo, hi := from.Range() // zeros for bool
+		least, most := l.DType.Range()
+		within := l.DType.Integer() && !from.Float() && lo >= least && max(hi, 1) <= most
+		if from != l.DType && !l.DType.Float() && !within {
 			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", npy.Name(from), side, l.Name, l.DType),
 				Fix: convert(from, l.DType)}
 		}
@@ -83,6 +86,9 @@ func squeezed(shape []int) []int {
 // elements returns the bytes of an array, dense, row-major and of the type of the tensor. The notes
 // name the conversions.
 func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string) {
+	if a.Raw {
+		notes = append(notes, "read type V2, which NumPy writes for the bfloat16 of ml_dtypes, as bfloat16")
+	}
 	if a.Swapped {
 		notes = append(notes, "converted big-endian numbers to little-endian")
 	}
@@ -100,13 +106,14 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string) {
 	lost := [...]struct {
 		count, first int // the latter is an index
 		what         string
-	}{{what: "beyond the range of %s became infinite"}, {what: "too small for %s became 0"}}
+	}{{what: "beyond the range of %s became infinite"}, {what: "too small for %s became 0"}, {what: "rounded to %s"}}
 	from, to := a.Type.Size(), l.DType.Size()
 	for i := range l.Elements() {
 		v := element.Load(a.Type, a.Data[i*from:])
 		element.Store(l.DType, data[i*to:], v)
 		got := element.Load(l.DType, data[i*to:])
-		for which, is := range [...]bool{math.IsInf(got, 0) && !math.IsInf(v, 0), got == 0 && v != 0} {
+		infinite := math.IsInf(got, 0) && !math.IsInf(v, 0)
+		for which, is := range [...]bool{infinite, got == 0 && v != 0, !a.Type.Float() && got != v && !infinite} {
 			if c := &lost[which]; is {
 				if c.count++; c.count == 1 {
 					c.first = i

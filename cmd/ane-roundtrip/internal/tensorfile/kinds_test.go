@@ -37,8 +37,13 @@ func TestAcceptFor(t *testing.T) {
 		require.NotNil(t, e)
 		require.Contains(t, e.Error(), what)
 	}
-	for _, kind := range []mil.DType{mil.Int8, mil.Bool, mil.UInt8} {
-		require.Equal(t, "save it with arr.astype('float16')", acceptFor("input", l)(kind, []int{40}).Fix)
+	for _, to := range []mil.DType{mil.FP16, mil.FP32} {
+		for _, from := range []mil.DType{mil.Int8, mil.Bool, mil.UInt8, mil.UInt32, mil.Int64, mil.FP64, mil.BF16} {
+			require.Nil(t, acceptFor("input", layout(t, to, 40))(from, []int{40}), "%v to %v", from, to)
+		}
+	}
+	for _, pair := range [][2]mil.DType{{mil.UInt8, mil.UInt16}, {mil.Int16, mil.Int32}, {mil.Bool, mil.Int8}} {
+		require.Nil(t, acceptFor("input", layout(t, pair[1], 3))(pair[0], []int{3}), "%v", pair)
 	}
 	require.Nil(t, acceptFor("input", layout(t, mil.FP32))(mil.FP16, []int{1}))
 	for _, c := range []struct {
@@ -50,20 +55,52 @@ func TestAcceptFor(t *testing.T) {
 		{mil.Int64, mil.Int32, ", if its numbers are in the range of int32"},
 		{mil.UInt32, mil.Int32, ", if its numbers are in the range of int32"},
 		{mil.Int8, mil.UInt16, ", if its numbers are in the range of uint16"},
-		{mil.UInt8, mil.UInt16, ""},
-		{mil.Int16, mil.Int32, ""},
-		{mil.Bool, mil.Int8, ""},
 		{mil.Int8, mil.Bool, ", if its numbers are 0 and 1"},
 		{mil.FP32, mil.Bool, ", if its numbers are 0 and 1"},
-		{mil.Bool, mil.FP32, ""},
-		{mil.Int16, mil.FP32, ""},
-		{mil.UInt16, mil.FP16, ", if its numbers are at most 2048 in magnitude: fp16 rounds greater ones"},
-		{mil.Int64, mil.FP16, ", if its numbers are at most 2048 in magnitude: fp16 rounds greater ones"},
-		{mil.UInt32, mil.FP32, ", if its numbers are at most 16777216 in magnitude: fp32 rounds greater ones"},
+		{mil.BF16, mil.Int32, ", if its numbers are whole and in the range of int32"},
 	} {
 		require.Equal(t, "save it with arr.astype('"+npy.Name(c.to)+"')"+c.when,
 			acceptFor("input", layout(t, c.to, 3))(c.from, []int{3}).Fix)
 	}
+}
+
+// Integers become floats; the notes count those that the type has to round or does not reach.
+func TestElementsOfIntegers(t *testing.T) {
+	of := func(d mil.DType, values ...float64) *npy.Array {
+		a := &npy.Array{Type: d, Shape: []int{len(values)}, Data: make([]byte, d.Size()*len(values))}
+		for i, v := range values {
+			element.Store(d, a.Data[d.Size()*i:], v)
+		}
+		return a
+	}
+	for _, c := range []struct {
+		a     *npy.Array
+		to    mil.DType
+		want  []float64
+		notes []string
+	}{
+		{of(mil.UInt8, 0, 7, 255), mil.FP16, []float64{0, 7, 255}, []string{"converted uint8 to fp16"}},
+		{of(mil.Int16, -32768, 2049, 9), mil.FP16, []float64{-32768, 2048, 9},
+			[]string{"converted int16 to fp16", "1 value rounded to fp16, first 2049 at index [1]"}},
+		{of(mil.UInt32, 1, 70000), mil.FP16, []float64{1, math.Inf(1)}, []string{"converted uint32 to fp16",
+			"1 value beyond the range of fp16 became infinite, first 70000 at index [1]"}},
+		{of(mil.Int32, -(1<<24 + 1)), mil.FP32, []float64{-(1 << 24)},
+			[]string{"converted int32 to fp32", "1 value rounded to fp32, first -1.67772e+07 at index [0]"}},
+		{of(mil.Bool, 1, 0), mil.FP32, []float64{1, 0}, []string{"converted bool to fp32"}},
+		{of(mil.UInt8, 200), mil.Int32, []float64{200}, []string{"converted uint8 to int32"}},
+	} {
+		data, notes := elements(c.a, layout(t, c.to, len(c.want)))
+		require.Equal(t, c.notes, notes)
+		for i, w := range c.want {
+			require.Equal(t, w, element.Load(c.to, data[c.to.Size()*i:]), "%v %d", c.notes, i)
+		}
+	}
+	raw := of(mil.BF16, 0.5)
+	raw.Raw = true
+	data, notes := elements(raw, layout(t, mil.FP32, 1))
+	require.Equal(t, 0.5, element.Load(mil.FP32, data))
+	require.Len(t, notes, 2)
+	require.Contains(t, notes[0], "as bfloat16")
 }
 
 func TestElementsOfOtherFloats(t *testing.T) {
