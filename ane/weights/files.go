@@ -54,9 +54,10 @@ func (c constant) bytes() []byte {
 
 // New returns Files without constants, for elements that the caller has in memory: Add adds them. hold keeps the
 // memory valid until release is called; nil is for memory of the Go heap. rest has the constants that are not added,
-// such as those of a build.Program; nil without.
-func New(hold func() (release func(), err error), rest ane.Weights) *Files {
-	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest}
+// such as those of a build.Program; nil without. mapped are Blocks of mapped files that elements lie in: the Files hold
+// them too, and a file that becomes shorter is unimem.ErrChanged.
+func New(hold func() (release func(), err error), rest ane.Weights, mapped ...*unimem.Block) *Files {
+	return &Files{needs: map[string][]constant{}, hold: hold, rest: rest, blocks: mapped}
 }
 
 // Add adds the elements of the constant of type t that the program reads from path at offset. They lie as in Bytes of a

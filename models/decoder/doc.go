@@ -12,8 +12,8 @@
 //
 // # Folders
 //
-// Open reads config.json of Llama 2 and 3, TinyLlama, Mistral, Qwen 2 and Qwen 3. It maps the weights: one safetensors
-// file or the shards of an index. They are fp32, bf16, fp16, or groups of 2 to 8 bits with scales and biases as MLX writes
+// Open reads config.json of Llama 2 and 3, TinyLlama, Mistral, Qwen 2 and Qwen 3. It maps the weights: a safetensors
+// file or the shards of an index, of fp32, bf16, fp16, or groups of 2 to 8 bits with scales and biases as MLX writes
 // them. Names of tensors may lack "model.", as in files of a base model. If a tensor of the model is missing or has
 // another shape, Open returns an Error that names it.
 //
@@ -38,11 +38,11 @@
 //
 // # Limits
 //
-// Attention is to all tokens. Open refuses a window (use_sliding_window, sliding_window of Mistral) and heads that
-// rotate in part (partial_rotary_factor); mixtures of experts and adapters are unknown. Weights are fp16 or packed integers in
-// programs. Load refuses a number that is not finite as fp16, and widens integers of 5 bits to 6, since MIL has no type
-// for them. In the forms of engines it refuses a head, or 32 elements inside the feed-forward network, that exceeds the
-// weights of a program. If another process truncates a mapped file, reading it ends the process (package safetensors).
+// Attention is to all tokens. Open refuses a window (sliding_window) and heads that rotate in part; mixtures of
+// experts and adapters are unknown. Weights are fp16 or packed integers in programs. Load refuses a number that is
+// not finite as fp16, and widens integers of 5 bits to 6, since MIL has no type for them. In the forms of engines it
+// refuses a head, or 32 elements inside the feed-forward network, that exceeds the weights of a program. If another
+// process truncates a mapped file, calls return unimem.ErrChanged with its name.
 //
 // # Lifetimes
 //

@@ -31,6 +31,7 @@ type Folder struct {
 	config  Config
 	file    *safetensors.File
 	mapped  bool               // file.Report says so, which allocates
+	blocks  []*unimem.Block    // of the mapped files
 	bare    bool               // names of tensors lack "model."
 	weights map[string]*weight // by module, without ".weight"
 
@@ -73,7 +74,39 @@ func Open(dir string) (*Folder, error) {
 		_ = file.Close() // nothing holds the mapping
 		return nil, err
 	}
+	for _, w := range f.weights {
+		for _, t := range w.tensors() {
+			if b, _, err := t.Block(); err == nil && f.mapped && !slices.Contains(f.blocks, b) {
+				f.blocks = append(f.blocks, b)
+			}
+		}
+	}
 	return f, nil
+}
+
+// guard calls do, which reads the mapped files. One that another process has made shorter is an error with its name.
+func (f *Folder) guard(op string, do func() error) error {
+	err := unimem.Guard(do, f.blocks...)
+	if err == nil {
+		return nil
+	}
+	if changed := f.changed(op); changed != nil {
+		return changed
+	}
+	return err
+}
+
+// changed returns the error for a mapped file that another process has made shorter, or nil.
+func (f *Folder) changed(op string) *Error {
+	for _, w := range f.weights {
+		for _, t := range w.tensors() {
+			if info, err := os.Stat(t.File()); f.mapped && err == nil && info.Size() < t.Offset()+t.Size() {
+				return &Error{Base: errtext.Base{Op: op, Err: unimem.ErrChanged, Detail: "it is shorter now",
+					Hint: "write the file again, and leave it as it is while a model of it is open"}, Name: t.File()}
+			}
+		}
+	}
+	return nil
 }
 
 // openWeights opens the weights of a folder: those that are called as published, or all that the folder has.

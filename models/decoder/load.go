@@ -70,7 +70,7 @@ const weightBlock = 64 << 20
 // Load builds the programs of a model, compiles and loads them on d. It reads the weights.
 //
 // Errors: ErrNaN (a weight is not finite; Name is its tensor), ErrLimits (the programs exceed the limits of a chip),
-// ErrTooLong (Context is beyond the positions of the model), and those of ane.Device.Compile and ane.Model.Load.
+// ErrTooLong (Context is beyond the positions of the model), unimem.ErrChanged (a file became shorter), and those of ane.Device.Compile and ane.Model.Load.
 func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model, error) {
 	done, err := f.use()
 	if err != nil {
@@ -80,7 +80,7 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 	for _, o := range opts {
 		o(&m.o)
 	}
-	if err := m.load(ctx); err != nil {
+	if err := f.guard("load", func() error { return m.load(ctx) }); err != nil {
 		return nil, errors.Join(err, m.Close(context.WithoutCancel(ctx)))
 	}
 	return m, nil
@@ -154,7 +154,7 @@ func (m *Model) load(ctx context.Context) error {
 
 // gather gets the weights that a program wants, one in each weight file. rest has its other files; nil for an instance.
 func (s *store) gather(wants map[string]want, rest ane.Weights) (*weights.Files, error) {
-	files := weights.New(s.folder.use, rest)
+	files := weights.New(s.folder.use, rest, s.folder.blocks...)
 	for path, w := range wants {
 		e, err := s.get(w.request)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/pages"
+	"github.com/anekit/anekit/unimem"
 )
 
 // tensor makes a tensor on a surface of the session's scratch.
@@ -145,8 +146,8 @@ func (c column) load(values []float32) {
 	}
 }
 
-// run takes at most p.columns tokens through all layers, and appends their keys and values to the cache.
-func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
+// embed writes the rows of tokens, and their rotations. The rows are in a mapped file.
+func (s *Session) embed(p *pass, tokens []int) error {
 	c, form := s.model.config, s.model.o.form
 	embed := s.model.folder.weights[embedding]
 	at := len(s.tokens)
@@ -162,6 +163,15 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		rotation(p.cos, i, form).store(cos)
 		rotation(p.sin, i, form).store(sin)
 		s.copied += int64(2*c.Hidden + 2*2*half)
+	}
+	return nil
+}
+
+// run takes at most p.columns tokens through all layers, and appends their keys and values to the cache.
+func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
+	at := len(s.tokens)
+	if err := unimem.Guard(func() error { return s.embed(p, tokens) }, s.model.folder.blocks...); err != nil {
+		return err
 	}
 	if err := s.unmask(at); err != nil {
 		return err

@@ -209,6 +209,10 @@ func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, lo
 	}
 	if err != nil {
 		s.tokens = s.tokens[:before]
+		if changed := s.model.folder.changed(op); changed != nil {
+			changed.Cause = s.cache.Truncate(before)
+			return changed
+		}
 		return &Error{Base: errtext.Base{Op: op, Cause: errors.Join(err, s.cache.Truncate(before))}}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
@@ -184,10 +185,12 @@ const workerElements = 1 << 15
 func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) error {
 	n, count := min(columns.to, m.in)-columns.from, min(rows.to, m.out)-rows.from
 	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/workerElements))
-	errs := make([]error, workers)
+	errs, faults := make([]error, workers), make([]any, workers)
 	var wait sync.WaitGroup
 	for k := range workers {
 		wait.Go(func() {
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() { faults[k] = recover() }() // of a file that became shorter; Folder.guard has it
 			row := make([]float32, columns.len())
 			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
 				m.read(row[:n], rows.from+i, columns.from)
@@ -202,6 +205,11 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 		})
 	}
 	wait.Wait()
+	for _, fault := range faults {
+		if fault != nil {
+			panic(fault)
+		}
+	}
 	for _, err := range errs {
 		if err != nil {
 			return err // the first by its place

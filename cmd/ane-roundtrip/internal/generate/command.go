@@ -16,12 +16,12 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
 		Short: "Generate text with a language model of the Llama family",
-		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Mistral, Qwen 2, 3),
-and prints tokens as they come: text for --prompt, ids for --tokens. The figures
-follow on standard error. --snapshot FILE keeps the conversation, and continues
-the one that FILE has. --form engine writes programs within the limits of
-Apple's chips, engine-int8 with weights of int8, compact with weights as stored.
---plan opens no engine: it prints programs and bytes beside the limits of a
+		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Mistral, Qwen 2
+and 3), and prints tokens as they come: text for --prompt, ids for --tokens. The
+figures follow on standard error. --snapshot FILE keeps the conversation, and
+continues the one that FILE has. --form engine writes programs within the limits
+of Apple's chips, engine-int8 with weights of int8, compact with weights as
+stored. --plan opens no engine: it prints programs and bytes beside limits of a
 chip; the status is 2 if one is exceeded.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
   ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50

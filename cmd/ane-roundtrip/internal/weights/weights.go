@@ -30,11 +30,12 @@ func Command(a *cli.App) *cobra.Command {
 *.safetensors.index.json, or of a folder of either: type, shape, bytes, place
 and alignment. It reads headers only, and refuses a file of another format.
 
-Tensors that start at a multiple of their element's size are usable without a
-copy; weights prints their share. Below it are the shares that an engine can
-bind: at multiples of 64 bytes if it takes offsets, and of 16384 bytes, where
-a tensor begins a surface of its own. weights repack aligns a file; weights
-check reads all of it.`,
+Tensors of a type that a program takes are usable without a copy if they start
+at a multiple of their element's size; weights prints their share, and that of
+F32 and BF16, which generate and weights.Of convert to fp16. Below it are the
+shares that an engine can bind: at multiples of 64 bytes if it takes offsets,
+and of 16384 bytes, where a tensor begins a surface of its own. weights repack
+aligns a file; weights check reads all of it.`,
 		Example: `  ane-roundtrip weights model.safetensors
   ane-roundtrip weights --json folder
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
@@ -119,6 +120,7 @@ type details struct {
 	Files    int               `json:"files"`
 	Bytes    int64             `json:"bytes"` // of all tensors
 	Usable   int64             `json:"usable_bytes"`
+	Convert  int64             `json:"converted_bytes"`
 	Rows     int64             `json:"bytes_at_64"`
 	Pages    int64             `json:"bytes_at_16384"`
 	Metadata map[string]string `json:"metadata,omitempty"`
@@ -136,6 +138,7 @@ type tensor struct {
 	Offset  int64  `json:"offset"`
 	Aligned int64  `json:"alignment"` // the largest power of two that divides the offset, 16384 at most
 	Usable  bool   `json:"usable"`
+	Convert bool   `json:"converted"`
 }
 
 // open opens a file, and calls it bad input if it is not of the format.
@@ -224,6 +227,10 @@ func unpacked(out string, err error) error {
 	return err
 }
 
+// taken are the types whose elements a program takes as they are; fp32 stays outside, since the engine computes in fp16.
+var taken = map[safetensors.DType]bool{safetensors.F16: true, safetensors.Bool: true, safetensors.I8: true,
+	safetensors.U8: true, safetensors.I16: true, safetensors.U16: true, safetensors.I32: true, safetensors.U32: true}
+
 // describe describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for a report
 // or a list: a header of 100 MB has millions of either.
 func (d *details) describe(f *safetensors.File, reports bool) error {
@@ -239,7 +246,8 @@ func (d *details) describe(f *safetensors.File, reports bool) error {
 		}
 		files[t.File()] = true
 		row := tensor{Name: name, Bytes: t.Size(), File: t.File(), Offset: t.Offset(),
-			Aligned: min(t.Offset()&-t.Offset(), unimem.PageSize), Usable: t.Aligned()}
+			Aligned: min(t.Offset()&-t.Offset(), unimem.PageSize), Usable: t.Aligned() && taken[t.DType()],
+			Convert: t.DType() == safetensors.F32 || t.DType() == safetensors.BF16}
 		if reports || d.Action == "list" {
 			row.Type, row.Shape = t.DType().String(), t.Shape()
 			d.Tensors = append(d.Tensors, row)
@@ -248,6 +256,8 @@ func (d *details) describe(f *safetensors.File, reports bool) error {
 		d.Bytes += row.Bytes
 		if row.Usable {
 			d.Usable += row.Bytes
+		} else if row.Convert {
+			d.Convert += row.Bytes
 		}
 		if row.Aligned >= ane.RowAlign {
 			d.Rows += row.Bytes
@@ -283,13 +293,16 @@ func view(d *doc.Doc, v *doc.Value, count int) {
 		use := "copy"
 		if t.At("usable").Yes() {
 			use = "no copy"
+		} else if t.At("converted").Yes() {
+			use = "converted"
 		}
 		tensors.Row(t.Code("name"), t.Text("type"), doc.Words("[%s]", t.Joined(",", "shape").Number), t.Plain("bytes"),
 			t.Plain("offset"), t.Plain("alignment"), doc.Words("%s", use), t.Code("file"))
 	}
 	d.Section("Shares", nil, done, doc.Text(cli.Counted(count, "tensor", "tensors"), " in ",
 		doc.Counted(v.Plain("files"), "file", "files"), ", ", v.Bytes("bytes"), ": ", share("usable_bytes"),
-		" usable without a copy, ", share("bytes_at_64"), " at multiples of 64, ", share("bytes_at_16384"),
+		" usable without a copy, ", share("converted_bytes"), " converted to fp16 (", v.Bytes("converted_bytes"), "), ",
+		share("bytes_at_64"), " at multiples of 64, ", share("bytes_at_16384"),
 		" at multiples of 16384"))
 	d.Section("Tensors", nil, tensors)
 }
