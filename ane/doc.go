@@ -13,8 +13,7 @@
 // # Two levels
 //
 // Model.NewRequest allocates the surfaces of a Request and loads the program. Request.Input and Output return its
-// tensors, and Request.Evaluate runs it. EvaluateAsync runs it in the background; a Pool lends requests to many
-// goroutines.
+// tensors, and Request.Evaluate runs it. EvaluateAsync runs it in the background; a Pool lends requests.
 //
 // At the lower level the caller owns the memory: OnBlock, OnCell, OnSpan and
 // Tensor.Slice make tensors on it, Model.Bind makes a Request of them. So several
