@@ -159,13 +159,25 @@ var definitions = map[string]func(call) []nd{
 	},
 	"pad": func(c call) []nd {
 		x, pad := c.x("x"), c.ints("pad")
-		require.Equal(c, "constant", c.word("mode", "constant"))
 		before, after := make([]int, len(x.shape)), make([]int, len(x.shape))
 		for i := range len(pad) / 2 {
 			k := len(x.shape) - len(pad)/2 + i
 			before[k], after[k] = pad[2*i], pad[2*i+1]
 		}
-		return []nd{x.padded(before, after, c.num("constant_val", 0))}
+		y := x.padded(before, after, c.num("constant_val", 0))
+		if mode := c.word("mode", "constant"); mode != "constant" {
+			require.Equal(c, "reflect", mode)
+			at, k := make([]int, len(x.shape)), 0
+			each(y.shape, func(i []int) {
+				for j := range i {
+					at[j] = max(i[j]-before[j], before[j]-i[j])
+					at[j] = min(at[j], 2*(x.shape[j]-1)-at[j])
+				}
+				y.v[k] = x.v[x.index(at)]
+				k++
+			})
+		}
+		return []nd{y}
 	},
 	"gather": func(c call) []nd {
 		x, at := c.x("x"), c.x("indices")
@@ -514,8 +526,14 @@ func init() {
 	for name, f := range map[string]func(list []float64) float64{
 		"reduce_sum":  sum,
 		"reduce_mean": func(list []float64) float64 { return sum(list) / float64(len(list)) },
-		"reduce_max":  slices.Max[[]float64],
-		"reduce_min":  slices.Min[[]float64],
+		"reduce_sum_square": func(list []float64) (s float64) {
+			for _, x := range list {
+				s += x * x
+			}
+			return s
+		},
+		"reduce_max": slices.Max[[]float64],
+		"reduce_min": slices.Min[[]float64],
 	} {
 		definitions[name] = func(c call) []nd {
 			x := c.x("x")

@@ -64,9 +64,36 @@ var picture = program("tensor<fp16, [1, 4, 12, 10]>", `
 	tensor<fp16, [1, 15, 1, 1]> y = reduce_mean(x = e, axes = tensor<int32, [2]>([2, 3]), keep_dims = bool(true));
 `)
 
+// loop multiplies by a matrix until the sum of squares is small, and then chooses between two functions of the result.
+var loop = program("tensor<fp16, [1, 16]>", `
+	tensor<fp16, [16, 16]> w = const()[name = string("w"), val = WEIGHT];
+	tensor<int32, []> zero = const()[name = string("zero"), val = tensor<int32, []>(0)];
+	tensor<int32, []> n, tensor<fp16, [1, 16]> z = while_loop(loop_vars = (zero, x))
+		block0(tensor<int32, []> i, tensor<fp16, [1, 16]> a) {
+			tensor<fp16, [1]> s = reduce_sum_square(x = a, axes = tensor<int32, [1]>([1]), keep_dims = bool(false));
+			tensor<fp16, []> t = squeeze(x = s, axes = tensor<int32, [1]>([0]));
+			tensor<bool, []> large = greater(x = t, y = fp16(0.01));
+			tensor<bool, []> few = less(x = i, y = int32(9));
+			tensor<bool, []> on = logical_and(x = large, y = few);
+		} -> (on)
+		block1(tensor<int32, []> i, tensor<fp16, [1, 16]> a) {
+			tensor<fp16, [1, 16]> b = matmul(x = a, y = w);
+			tensor<fp16, [1, 16]> c = mul(x = b, y = fp16(0.625));
+			tensor<int32, []> j = add(x = i, y = int32(1));
+		} -> (j, c);
+	tensor<bool, []> often = greater(x = n, y = int32(3));
+	tensor<fp16, [1, 16]> y = cond(pred = often)
+		block0() {
+			tensor<fp16, [1, 16]> p = tanh(x = z);
+		} -> (p)
+		block1() {
+			tensor<fp16, [1, 16]> p = mul(x = z, y = x);
+		} -> (p);
+`)
+
 // The evaluation in float64 and the engine agree on programs that are made for it.
 func TestOwnPrograms(t *testing.T) {
-	for name, text := range map[string]string{"attention": attention, "picture": picture} {
+	for name, text := range map[string]string{"attention": attention, "picture": picture, "loop": loop} {
 		t.Run(name, func(t *testing.T) {
 			p, err := mil.Parse(name, []byte(placed(text)))
 			require.NoError(t, err)
