@@ -182,12 +182,8 @@ func (a *analysis) function(f *mil.Function) {
 		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.State:
 			a.fail(r.Pos, "read it with read_state and return the result", "output %s is a state", r.Name)
-		case v.input:
-			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no "+
-				"operation computes", r.Name)
-		case v.Const() && v.Made == nil:
-			a.fail(r.Pos, "compute it from an input",
-				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
+		case v.input || v.Const() && v.Made == nil:
+			a.graph.Outputs = append(a.graph.Outputs, a.copied(v, r))
 		case v.listed:
 			a.fail(r.Pos, "read it with list_gather", "output %s is a list", r.Name)
 		case !slices.Contains(storable, v.DType):
@@ -196,6 +192,20 @@ func (a *analysis) function(f *mil.Function) {
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}
 	}
+}
+
+// copied is the output of a function that returns an input or a constant: what identity makes of it. Programs of Core ML
+// do so; rule dead-output of package lint says which compilers refuse it.
+func (a *analysis) copied(v *Value, r mil.Ref) *Value {
+	n := &Node{Def: Lookup("identity"), Op: &mil.Op{Pos: r.Pos, Kind: "identity", Results: make([]mil.Var, 1),
+		Args: []mil.Arg{{Pos: r.Pos, Name: "x", Value: r}}}}
+	a.compute(n)
+	n.Out[0].Name, n.Out[0].Pos = v.Name, r.Pos
+	n.link()
+	a.graph.Nodes = append(a.graph.Nodes, n)
+	a.note(r.Pos, "multiply it by one", "output %s is an input or a constant, which is copied here; the in-memory compiler "+
+		"refuses it (orion: measured on m4)", v.Name)
+	return n.Out[0]
 }
 
 // define records the value of a name. A nil value records a faulty definition, so
