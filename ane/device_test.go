@@ -33,6 +33,26 @@ func TestReceipt(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrUnavailable)
 }
 
+// A Receipt has the notes of a built program, each once, with the operators of both functions counted apart.
+func TestReceiptHasOneNoteForSeveralOperators(t *testing.T) {
+	b := build.New()
+	for _, name := range []string{"main", "other"} {
+		f := b.Func(name)
+		f.Output("y", f.Relu(f.Relu(f.Relu(f.Input("x", build.FP32, 2, 32)))))
+	}
+	p, err := b.Program()
+	require.NoError(t, err)
+	require.Len(t, p.Notes, 2)
+	require.Contains(t, p.Notes[0], ": relu, and 2 more operators: fp32 arithmetic: ")
+	d, err := ane.Open(soft.New(), "")
+	require.NoError(t, err)
+	m, err := d.Compile(background, ane.Source{Program: p})
+	require.NoError(t, err)
+	require.Equal(t, p.Notes, m.Receipt().Notes)
+	require.NoError(t, m.Close(background))
+	require.NoError(t, d.Close())
+}
+
 // A Receipt has the notes of a built program, each once.
 func TestReceiptHasTheNotesOfABuiltProgram(t *testing.T) {
 	b := build.New()

@@ -103,9 +103,6 @@ func Open(f *mil.Function) (list []mil.Var) {
 	return list
 }
 
-// MaxNotes is the largest number of notes on one program.
-const MaxNotes = 100
-
 // note adds a note and returns it.
 func (a *analysis) note(pos mil.Pos, hint, format string, args ...any) string {
 	text := (&mil.Error{File: a.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}).Error()
@@ -114,12 +111,8 @@ func (a *analysis) note(pos mil.Pos, hint, format string, args ...any) string {
 }
 
 func (g *Graph) note(text string) {
-	switch n := len(g.Notes); {
-	case n < MaxNotes:
-		g.Notes = append(g.Notes, text)
-	case n == MaxNotes:
-		g.Notes = append(g.Notes, "more notes are left out")
-	}
+	g.notes.AddText(text)
+	g.Notes = g.notes.List
 }
 
 // analysis is the state of one Analyze.

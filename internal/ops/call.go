@@ -68,7 +68,11 @@ func (c *Call) try(check func()) {
 func (c *Call) failed() bool { return c.bad || len(c.a.faults) > c.from }
 
 // note adds a remark that is no fault.
-func (c *Call) note(text string) { c.a.note(c.Op.Pos, "", "%s: %s", c.Op.Kind, text) }
+func (c *Call) note(text string) {
+	g := c.a.graph
+	g.notes.Add("", c.Op.Kind, mil.Error{File: c.a.file, Pos: c.Op.Pos, Msg: text})
+	g.Notes = g.notes.List
+}
 
 // suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {

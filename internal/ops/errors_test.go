@@ -189,17 +189,20 @@ func TestNoSuchFunction(t *testing.T) {
 	require.True(t, list[0].Pos.Known())
 }
 
-// TestNotes checks that notes carry their place and that their number is limited.
+// One remark on many operators is one note, with the place of the first and the number of the others.
 func TestNotes(t *testing.T) {
 	var body strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&body, "tensor<fp32, [3]> v%d = relu(x = f);\n", i)
 	}
+	body.WriteString("tensor<int32, [3]> nn = cast(x = f, dtype = string(\"int32\"));\n" +
+		"tensor<int32, [3]> n0 = add(x = nn, y = nn);\ntensor<int32, [3]> n1 = sub(x = nn, y = nn);\n")
 	g, list := analyze(t, around(body.String(), "v0"), nil)
 	require.Empty(t, list)
-	require.Len(t, g.Notes, 101)
-	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic: the engine of an M1 computes in fp16 alone (guide); cast to fp16",
-		g.Notes[0])
+	const cause = " arithmetic: the engine of an M1 computes in fp16 alone (guide); cast to fp16"
+	require.Equal(t, []string{"e.mil:6:24: relu, and 499 more operators: fp32" + cause,
+		"e.mil:506:25: cast: in memory an M3 Pro refuses casts of fp32 to int32, and by e5 an M5",
+		"e.mil:507:25: add, and 1 more operator: int32" + cause}, g.Notes)
 }
 
 // TestHandMadeTrees passes trees to Analyze that no text can produce.

@@ -317,17 +317,20 @@ func TestSettingsOfScalars(t *testing.T) {
 	require.NotContains(t, list.Error(), "[0]")
 }
 
-// The last note reports that notes are left out.
+// The last note reports that notes are left out. A note still counts operators after it.
 func TestLastNoteReportsOmittedNotes(t *testing.T) {
-	var body strings.Builder
+	body := "tensor<fp32, [3]> u = relu(x = f);\n"
 	for i := range ops.MaxNotes + 2 {
-		fmt.Fprintf(&body, "tensor<fp32, [3]> v%d = relu(x = f);\n", i)
+		body += fmt.Sprintf("fp16 c%d = const()[val = fp16(1e9)];\n", i)
 	}
-	g, list := analyze(t, around(body.String(), "v0"), nil)
+	body += "tensor<fp32, [3]> v = relu(x = f);\ntensor<int32, [3]> nn = cast(x = f, dtype = string(\"int32\"));\n" +
+		"tensor<int32, [3]> z = add(x = nn, y = nn);"
+	g, list := analyze(t, around(body, "z"), nil)
 	require.Empty(t, list)
 	require.Len(t, g.Notes, ops.MaxNotes+1)
-	require.Contains(t, g.Notes[ops.MaxNotes-1], "relu: fp32")
-	require.NotContains(t, g.Notes[ops.MaxNotes], "relu: fp32")
+	require.Contains(t, g.Notes[0], "relu, and 1 more operator: fp32")
+	require.Contains(t, g.Notes[ops.MaxNotes-1], "fp16(1e+09)")
+	require.Equal(t, "more notes are left out", g.Notes[ops.MaxNotes])
 }
 
 // An offset of 0 is the offset of the header.

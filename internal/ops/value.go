@@ -145,6 +145,7 @@ type Graph struct {
 	Nodes  []*Node
 	// Notes are remarks that are not faults: what a real engine may refuse or compute differently.
 	Notes  []string
+	notes  Notes    // which makes them
 	ranges []string // those on numbers out of the range of their type
 	// Parameters are Inputs and States in the order of the text.
 	Parameters []*Value

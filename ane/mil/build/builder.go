@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
@@ -31,7 +32,7 @@ type Builder struct {
 	lent    map[string]any  // tensors of WeightOf that are not converted, by path
 	blobs   map[string]bool // paths of all weight files, those of Blob included
 	faults  mil.ErrorList
-	notes   []string
+	notes   ops.Notes
 }
 
 // Option configures New.
@@ -116,7 +117,7 @@ func (b *Builder) Program() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{Program: tree, Weights: blob.Writers{}, Notes: append([]string(nil), b.notes...),
+	p := &Program{Program: tree, Weights: blob.Writers{}, Notes: slices.Clone(b.notes.List),
 		lent: maps.Clone(b.lent)}
 	for path, w := range b.files {
 		p.Weights[path] = w.Clone()
@@ -131,12 +132,13 @@ func (b *Builder) fault(e *mil.Error) {
 	}
 }
 
-// note records remarks at the line that called into this package.
-func (b *Builder) note(remarks ...string) {
+// note records a remark at the line that called into this package.
+func (b *Builder) note(remark string) { b.notes.AddText(caller().on(&mil.Error{Msg: remark}).Error()) }
+
+// noteOn records remarks on an operator of a function, each once with the number of operators.
+func (b *Builder) noteOn(function, kind string, remarks []string) {
 	for _, r := range remarks {
-		if len(b.notes) < ops.MaxNotes {
-			b.notes = append(b.notes, caller().on(&mil.Error{Msg: r}).Error())
-		}
+		b.notes.Add(function, kind, *caller().on(&mil.Error{Msg: strings.TrimPrefix(r, kind+": ")}))
 	}
 }
 

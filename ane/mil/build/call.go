@@ -227,7 +227,7 @@ func (c *call) infer() (out []*ops.Value) {
 	if c.lost = err != nil; c.lost {
 		c.f.refuse("", err)
 	} else {
-		c.f.b.note(notes...)
+		c.f.b.noteOn(c.f.name, c.kind, notes)
 	}
 	return out
 }
