@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/internal/shapes"
 	"github.com/anekit/anekit/models"
 )
 
@@ -77,6 +78,12 @@ func agree(t *testing.T, name, text string, rules map[string]bool) {
 	if err != nil && !mil.OnlyNames(err) {
 		return
 	}
+	if p, _, err = shapes.Fix(name, p, "", nil, nil); err != nil {
+		return
+	}
+	text = string(mil.Print(p)) // as the estimate sees it, with lengths for open axes
+	p, err = mil.Parse(name, []byte(text))
+	require.NoError(t, err)
 	found := lint.Text(name, []byte(text), lint.Options{Compilers: chip.Compilers()})
 	if slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule.ID == "many" }) {
 		return // some are left out

@@ -29,7 +29,8 @@ func fateOf(rule string) fate {
 		return unloaded
 	case "tile-poison":
 		return poisons
-	case "blob-offset", "blob-overlap", "slice-scale", "dynamic-conv-ignored", "state":
+	case "blob-offset", "blob-overlap", "slice-scale", "dynamic-conv-ignored", "state",
+		"weight-file": // the software engine refuses it and names the file
 		return runs
 	}
 	return limit

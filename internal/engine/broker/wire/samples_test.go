@@ -65,7 +65,7 @@ func nameOf(p wire.Payload) string { return reflect.TypeOf(p).Elem().Name() }
 func beyond() map[string]wire.Payload {
 	long := func(n int) string { return strings.Repeat("x", n+1) }
 	return map[string]wire.Payload{
-		"numerics":      &wire.Hello{Numerics: 5},
+		"numerics":      &wire.Hello{Numerics: 6},
 		"tier":          &wire.Hello{Tier: long(wire.MaxName)},
 		"executable":    &wire.Hello{Executable: long(wire.MaxPath)},
 		"size":          &wire.Surface{Size: wire.MaxBytes + 1},
