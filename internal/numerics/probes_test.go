@@ -177,3 +177,18 @@ func TestProbes(t *testing.T) {
 	require.Equal(t, 388, done["conv"])
 	require.Equal(t, 29, done["conv-w8a8"])
 }
+
+// What a mode leaves exact is no function that Unary knows, and each table of which an error is published is one or the
+// other.
+func TestLeaves(t *testing.T) {
+	for _, m := range Modes() {
+		r := m.Rules()
+		for _, f := range []string{"gelu", "silu", "elu", "pow", "real_div"} {
+			require.Equal(t, m != Reference, r.Leaves(f), "%v %s", m, f)
+			require.False(t, r.Defines(f), "%v %s", m, f)
+		}
+		for _, f := range []string{"exp", "round", "softplus", "relu", "add", "nonsense"} {
+			require.False(t, r.Leaves(f), "%v %s", m, f)
+		}
+	}
+}

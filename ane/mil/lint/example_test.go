@@ -27,7 +27,7 @@ func ExampleText() {
 	// Output:
 	// gelu.mil:5:44: error: gelu without mode [gelu-mode]; write mode = string("EXACT")
 	// The compiler answers ANECCompile() FAILED.
-	// gelu.mil:5:44: note: gelu is a table: off by up to 6.2e-3 [table-error]; compare within the stated error
+	// gelu.mil:5:44: note: gelu is a table: off by up to 6.2e-3; run --numerics computes it exactly [table-error]; compare within the stated error
 	// Between the knots it is linear, so that it differs from the function by more than rounding.
 }
 

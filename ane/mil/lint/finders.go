@@ -75,7 +75,7 @@ var finders = map[string]finder{
 	"small-surface":    {surface: checkSmall},
 	"state-width":      {each: true, surface: checkStateWidth},
 	"softmax-size":     {kinds: []string{"softmax"}, node: checkSoftmax},
-	"softplus-zero":    {each: true, kinds: []string{"softplus"}, node: checkSoftplus},
+	"softplus-zero":    {each: true, kinds: []string{"softplus", "reduce_log_sum_exp"}, node: checkSoftplus},
 	"split-convs":      {each: true, chips: []chip.Chip{chip.M6}, function: checkSplit},
 	"syntax":           {once: checkSyntax},
 	"table-error":      {once: checkTables},

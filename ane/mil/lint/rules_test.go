@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
 )
@@ -60,6 +61,23 @@ func TestRules(t *testing.T) {
 		_, err := lint.Lookup(id)
 		require.NoError(t, err, "programs of a rule that does not exist")
 	}
+}
+
+// reduce_log_sum_exp ends where it was measured to end, on each chip; without a range nothing is known.
+func TestLogSumExpEnds(t *testing.T) {
+	text := []byte(op(t16(1, 64, 32), t16(1, 64), "reduce_log_sum_exp(axes = "+vec(2)+", keep_dims = bool(false), x = x)"))
+	require.NotEmpty(t, of(lint.Text("p.mil", text, ranged(-9, 7.6328)), "softplus-zero"))
+	require.Empty(t, of(lint.Text("p.mil", text, ranged(-9, 7.6289)), "softplus-zero"))
+	require.Empty(t, of(lint.Text("p.mil", text, lint.Options{}), "softplus-zero"))
+}
+
+// Operators that the modes of run leave exact are told once, for chips that have a mode.
+func TestExactOperatorsAreTold(t *testing.T) {
+	text := []byte(one("pow(x = x, y = fp16(3))"))
+	found := of(lint.Text("p.mil", text, on(chip.M4)), "table-error")
+	require.Len(t, found, 1)
+	require.Equal(t, "pow: how the chip computes it is not published; run --numerics computes it exactly", found[0].Message)
+	require.Empty(t, of(lint.Text("p.mil", text, on(chip.M3)), "table-error"))
 }
 
 // What is said of each rule is complete.

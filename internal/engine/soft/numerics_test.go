@@ -2,7 +2,10 @@ package soft_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,4 +162,53 @@ func TestMeasuredOperatorsOfTheM1(t *testing.T) {
 			"[name = string(\"y\")]; } -> (y); }"
 		requireHalves(t, c.want, evaluateHalves(t, text, [][]fp16.Bits{c.x}, soft.Numerics(numerics.M1)), c.call)
 	}
+}
+
+// reduce_log_sum_exp of 32 equal elements is right up to 7.6289 and 0 from 7.6328 on, as measured, however they lie.
+func TestChipLogSumExp(t *testing.T) {
+	for _, shape := range []string{"[1, 32, 3]", "[3, 32]", "[32, 1, 3, 1]"} {
+		axis := strings.Count(shape[:strings.Index(shape, "32")], ",")
+		for x, right := range map[fp16.Bits]bool{0x47a1: true, 0x47a2: false, 0x3c00: true, 0xc400: true} {
+			in := slices.Repeat([]fp16.Bits{x}, 96)
+			text := fmt.Sprintf(`program(1.3)
+{ func main<ios18>(tensor<fp16, %s> x) { tensor<fp16, [3]> y = reduce_log_sum_exp(x = x, axes = tensor<int32, [1]>([%d]),
+keep_dims = bool(false))[name = string("y")]; } -> (y); }`, shape, axis)
+			if shape != "[3, 32]" {
+				text = strings.Replace(text, "[3]> y", map[string]string{"[1, 32, 3]": "[1, 3]> y",
+					"[32, 1, 3, 1]": "[1, 3, 1]> y"}[shape], 1)
+			}
+			for _, m := range chipModes() {
+				for _, y := range evaluateHalves(t, text, [][]fp16.Bits{in}, soft.Numerics(m)) {
+					if want := float64(x.Float32()) + math.Log(32); right {
+						require.InDelta(t, want, float64(y.Float32()), 0.02, "%s of %v in %v", shape, x, m)
+					} else {
+						require.Zero(t, y, "%s of %v in %v", shape, x, m)
+					}
+				}
+			}
+		}
+	}
+}
+
+// One note of a program has the operators that a chip's mode leaves exact, and their numbers. Reference has none.
+func TestChipNotes(t *testing.T) {
+	const text = `program(1.3)
+{ func main<ios18>(tensor<fp16, [2]> x) {
+tensor<fp16, [2]> a = silu(x = x)[name = string("a")];
+tensor<fp16, [2]> b = real_div(x = a, y = x)[name = string("b")];
+tensor<fp16, [2]> c = silu(x = b)[name = string("c")];
+tensor<fp16, [2]> d = tanh(x = c)[name = string("d")];
+tensor<fp16, [2]> e = silu(x = d)[name = string("e")];
+tensor<fp16, [2]> f = add(x = e, y = d)[name = string("f")];
+} -> (f); }`
+	notes := func(text string, m numerics.Mode) []string {
+		return compileOn(t, soft.New(soft.Numerics(m)), text, nil).Notes()
+	}
+	for _, m := range numerics.Modes()[1:] {
+		require.Equal(t, []string{"computed exactly and rounded once, as the chip's tables and steps for them are not " +
+			"published: silu (3), real_div (1)"}, notes(text, m))
+		require.Empty(t, notes(strings.NewReplacer("silu", "relu", "real_div", "mul").Replace(text), m))
+		require.NotContains(t, strings.Join(notes(strings.ReplaceAll(text, "fp16", "fp32"), m), "\n"), "exactly")
+	}
+	require.Empty(t, notes(text, numerics.Reference))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -227,12 +228,14 @@ func logSumExp(s *Step) (run.Runner, int) {
 	if s.halved() && l.row == 1 && l.run == l.length {
 		return l.inRuns(8, exponentialsOfHalves), halfStretch + 16
 	}
-	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker]) }),
+	r := s.chip()
+	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker], r) }),
 		(l.part() + 1) * l.tile
 }
 
-// exponentials computes the lanes of a group.
-func exponentials(c *run.Call, l *lanes, g int, work []float32) {
+// exponentials computes the lanes of a group. A chip subtracts no maximum.
+func exponentials(c *run.Call, l *lanes, g int, work []float32, r numerics.Rules) {
+	exp, log, chip := r.ExpSum()
 	out, m := work[:l.tile], work[l.tile:]
 	base, width, lane := l.group(g)
 	var top, sum [maxTile]float64
@@ -241,19 +244,19 @@ func exponentials(c *run.Call, l *lanes, g int, work []float32) {
 	}
 	l.visit(c, m, base, width, func(rows []float32, _ int) { byMaximum.add(&top, rows, width) })
 	for t := range width {
-		if math.IsInf(top[t], 0) {
+		if chip || math.IsInf(top[t], 0) {
 			top[t] = 0 // infinities have no distance
 		}
 	}
 	l.visit(c, m, base, width, func(rows []float32, _ int) {
 		for ; len(rows) > 0; rows = rows[width:] {
 			for t, v := range rows[:width] {
-				sum[t] += math.Exp(float64(v) - top[t])
+				sum[t] += exp(float64(v) - top[t])
 			}
 		}
 	})
 	for t := range width {
-		out[t] = narrow(c.Out[0].DType, top[t]+math.Log(sum[t]))
+		out[t] = narrow(c.Out[0].DType, top[t]+log(sum[t]))
 	}
 	c.Out[0].Store(out[:width], lane)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
@@ -127,6 +128,9 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	if err != nil {
 		return nil, err
 	}
+	if note := exact(p.nodes, a.Operand); note != "" {
+		p.Notes = append(slices.Clip(p.Notes), note)
+	}
 	p.Links.start(g, p.nodes, folded)
 	if err := p.placeStates(); err != nil {
 		return nil, err
@@ -148,6 +152,29 @@ func Make(ctx context.Context, g *ops.Graph, b Budget, a kernels.Arith) (*Plan, 
 	p.Held = b.Folded - left.Folded + 4*(b.packed-left.packed) + p.cloned + kernels.TableBytes(runners)
 	made := p.Plan // copied, so that the planner can be freed
 	return &made, nil
+}
+
+// exact says which operators of halves the arithmetic of a chip leaves exact, and how many of each; "" for none.
+func exact(nodes []*ops.Node, r numerics.Rules) string {
+	var names []string
+	count := map[string]int{}
+	for _, n := range nodes {
+		op := n.Def.Name
+		if !r.Leaves(op) || n.Out[0].DType != mil.FP16 {
+			continue
+		}
+		if count[op]++; count[op] == 1 {
+			names = append(names, op)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	for i, op := range names {
+		names[i] = fmt.Sprintf("%s (%d)", op, count[op])
+	}
+	return "computed exactly and rounded once, as the chip's tables and steps for them are not published: " +
+		strings.Join(names, ", ")
 }
 
 func layouts(values []*ops.Value) ([]ane.Layout, error) {
