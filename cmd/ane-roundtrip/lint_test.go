@@ -28,7 +28,7 @@ func TestSARIFIsValid(t *testing.T) {
 	unsorted := strings.NewReplacer("é", "b", "    } -> (a);", "        tensor<fp16, [1, 64, 1, 64]> y = gelu(x = "+
 		"b); // ü\n"+
 		"        tensor<fp16, [1, 64, 1, 64]> z = add(x = y, y = a);\n    } -> (z);").Replace(linted)
-	for name, text := range map[string]string{"bad.mil": linted, "unsorted.mil": unsorted, "empty.mil": "",
+	for name, text := range map[string]string{"bad.mil": linted, "unsorted.mil": unsorted, "ended.mil": "program(1.3)\n",
 		"many.mil": strings.Replace(unsorted, "} ->", strings.Repeat("fp16 k = const()[val = fp16(1)];\n",
 			200)+"} ->", 1)} {
 		path := filepath.Join(dir, name)
