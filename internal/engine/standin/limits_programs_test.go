@@ -95,7 +95,9 @@ var advice = map[string]string{
 	"gelu-modes": "values", "inverse-epsilon": "values", "table-error": "values", "fp32-arithmetic": "values",
 	"slice-scale": "values", "blob-offset": "garbage weights", "blob-overlap": "garbage weights",
 	"dynamic-conv-ignored": "wrong values", "state": "refused by E5 alone, unknown in memory",
-	"opset-os": "depends on the system, not on the chip",
+	"opset-os":        "depends on the system, not on the chip",
+	"einsum-equation": "others were not tried", "moving-update": "Core ML on one system",
+	"state-width": "Core ML's placement", "weight-file": "of the file, which the engine reads",
 }
 
 const convolving = `dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), ` +
