@@ -39,7 +39,7 @@ func completions(root *cobra.Command) {
 	tables, programs := extensions("safetensors", "json"), extensions("mil", "mlpackage", "mlmodelc", "mlmodel")
 	operands := map[string]cobra.CompletionFunc{
 		"run": programs, "fmt": programs, "inspect": programs, "lint": programs, "cost": programs,
-		"image":   extensions("png", "jpg", "jpeg"),
+		"image":   extensions("png", "jpg", "jpeg", "mil", "mlpackage", "mlmodelc", "mlmodel"),
 		"weights": tables, "weights check": tables, "weights repack": tables,
 		"probe": fixed(probe.Names()...),
 		"man":   cli.CompleteCommand,

@@ -172,6 +172,35 @@ func TestPicturesAreInputs(t *testing.T) {
 	require.Contains(t, errs, "the model does not say that middle takes pictures; save it as an array of shape [1 3 1 2]")
 }
 
+func TestImageTakesAModelOfPictures(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.png"), filepath.Join(dir, "out.png")
+	img := image.NewRGBA(image.Rect(0, 0, 2, 1))
+	img.Set(0, 0, color.RGBA{10, 20, 30, 255})
+	img.Set(1, 0, color.RGBA{255, 0, 1, 255})
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, img))
+	require.NoError(t, os.WriteFile(in, b.Bytes(), 0o600))
+	picture := func(order int) []byte { return field(4, number(1, 2), number(2, 1), number(3, order)) }
+	model := func(to []byte) []byte {
+		shape := []int{1, 3, 1, 2}
+		return slices.Concat(number(1, 6), field(2, feature(1, "x", picture(20)), feature(10, "y", to)),
+			function(fp32(1, "x", shape...), name(2, "y"), relu("x", "y", shape...)))
+	}
+	for order, want := range map[int]color.Color{20: color.RGBA{10, 20, 30, 255}, 30: color.RGBA{30, 20, 10, 255}} {
+		for _, path := range write(t, model(picture(order))) {
+			typed(t, 0, "image", "--engine", "soft", path, in, out)
+			data, err := os.ReadFile(out)
+			require.NoError(t, err)
+			got, err := png.Decode(bytes.NewReader(data))
+			require.NoError(t, err)
+			require.Equal(t, want, color.RGBAModel.Convert(got.At(0, 0)))
+		}
+	}
+	_, errs := typed(t, 2, "image", "--engine", "soft", write(t, model(field(5, number(2, 65568))))[0], in, out)
+	require.Contains(t, errs, "is no picture (multiArrayType): give it to run, with --in and --out")
+}
+
 func TestASuppressionOfBoxesEndsAPipeline(t *testing.T) {
 	multi := field(5, number(2, 65568))
 	net := slices.Concat(number(1, 6), field(2, feature(1, "s", multi), feature(1, "b", multi), feature(10, "scores", multi),

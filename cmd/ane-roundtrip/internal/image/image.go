@@ -30,14 +30,28 @@ import (
 // Command returns the command image.
 func Command(a *cli.App) *cobra.Command {
 	var name string
+	var m model
 	cmd := &cobra.Command{
-		Use:   "image --filter NAME IN.png|jpg OUT.png",
-		Short: "Filter a picture with a convolution model",
+		Use:   "image (--filter NAME | MODEL) IN.png|jpg OUT.png",
+		Short: "Filter a picture with a convolution, or with a model",
 		Example: `  ane-roundtrip image --filter blur in.jpg out.png
-  ane-roundtrip image --filter sobel - - <in.png >out.png`,
-		Args: cli.Operands(2, 2, "two, IN.png or IN.jpg and OUT.png"),
+  ane-roundtrip image model.mlpackage - - <in.png >out.png`,
+		Args: cli.Operands(2, 3, "two, IN.png or IN.jpg and OUT.png, or a model before them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := trial.Step{Run: func(t *trial.T) { filter(t, a, name, args[0], args[1]) }}.Make(cmd.Context())
+			do := func(t *trial.T) { filter(t, a, name, args[0], args[1]) }
+			switch given := cmd.Flags().Changed("filter"); {
+			case len(args) == 3 && given:
+				return cli.Badf("--filter %s and the model %s; leave one of them out", name, args[0])
+			case len(args) == 3:
+				m.path = args[0]
+				do = func(t *trial.T) { m.filter(t, a, args[1], args[2]) }
+			case !given:
+				return cli.Badf("no filter; give --filter with one of %s, or a model: image MODEL %s %s",
+					strings.Join(models.FilterNames(), ", "), args[0], args[1])
+			case a.Part != "" || m.folder != "" || m.fill != "":
+				return cli.Badf("--part, --model-path and --fill-weights are of a model; leave them out with --filter")
+			}
+			_, err := trial.Step{Run: do}.Make(cmd.Context())
 			return err
 		},
 	}
@@ -45,24 +59,27 @@ func Command(a *cli.App) *cobra.Command {
 	for _, f := range models.Filters() {
 		fmt.Fprintf(&list, "    %-8s %s\n", f.Name, f.About)
 	}
-	cmd.Long = `image filters a PNG or JPEG with a 3x3 convolution on fp16 tensors and writes a
-PNG of the same size. It filters each channel separately, repeats the edge
-pixels outside of the picture, and rounds and clamps the results. It reads gray,
-palettes and colors of 8 bits per channel; it refuses 16 bits and inks (CMYK).
+	cmd.Long = `image filters a PNG or JPEG and writes a PNG. It reads gray, palettes and colors
+of 8 bits per channel; it refuses 16 bits and inks (CMYK). A filter is a 3x3
+convolution of each channel, with edge pixels repeated. MODEL is MIL text or a
+Core ML model from picture to picture: tensors [1, 3, H, W] or [1, 1, H, W] of
+values 0 to 255, as Core ML gives a picture to a program; scale and bias are its
+operators. The picture gives open H and W. image rounds and clamps results.
 
-image applies the Exif orientation. It multiplies colors by opacity before the
-filter and divides them afterwards; blur, emboss and sharpen filter the opacity
-too, edge and sobel keep it. A note names a color profile or an animation, which
-image ignores.
+image applies the Exif orientation. It multiplies colors by opacity, and divides
+them after a filter; all but edge and sobel filter the opacity too. A note names
+a color profile or an animation, which image ignores.
 
 IN and OUT may be - for standard input and output; the report then goes to
-standard error. image rejects an output that is the input file, also through a
-link, and a name with the extension of another type than PNG.
+standard error. image rejects an output that is its input or has another type.
 
 Filters:
 
 ` + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+strings.Join(models.FilterNames(), ", "))
+	a.PartFlag(cmd)
+	cmd.Flags().StringVar(&m.folder, "model-path", "", "`FOLDER` of weights (default: that of the program)")
+	cmd.Flags().StringVar(&m.fill, "fill-weights", "", "weights not there are `VALUES`: random:SEED")
 	a.JSONFlag(cmd)
 	a.EngineFlags(cmd)
 	a.ArithmeticFlags(cmd)
@@ -71,7 +88,8 @@ Filters:
 
 // details are the fields that image adds to the report.
 type details struct {
-	Filter      string        `json:"filter"`
+	Filter      string        `json:"filter,omitempty"` // either this or Model
+	Model       string        `json:"model,omitempty"`
 	File        string        `json:"file"`
 	Bytes       int64         `json:"bytes"`
 	Width       int           `json:"width"`
@@ -79,7 +97,7 @@ type details struct {
 	Channels    int           `json:"channels"`
 	Depth       int           `json:"depth"`       // bits per sample: 8
 	Orientation int           `json:"orientation"` // of the file, 1 to 8 as in Exif; image applied it
-	Opacity     string        `json:"opacity"`     // none, kept or filtered
+	Opacity     string        `json:"opacity"`     // none, kept, filtered or multiplied
 	Compile     time.Duration `json:"compile_ns"`
 	Evaluate    time.Duration `json:"evaluate_ns"`
 	Notes       []string      `json:"notes,omitempty"`
@@ -92,56 +110,79 @@ const notPNG = ".jpg .jpeg .jfif .gif .webp .bmp .tif .tiff .heic .heif .avif .j
 // filter filters the picture at in and writes it to out.
 func filter(t *trial.T, a *cli.App, name, in, out string) {
 	f, ok := models.FilterByName(name)
-	switch {
-	case name == "":
-		trial.NoError(cli.Badf("no filter; give --filter with one of %s", strings.Join(models.FilterNames(), ", ")))
-	case !ok:
+	if !ok {
 		trial.NoError(cli.Badf("--filter %q; %s", name, near.Choices(name, "choose one of", models.FilterNames())))
 	}
-	if ext := filepath.Ext(out); slices.Contains(strings.Fields(notPNG), strings.ToLower(ext)) {
-		trial.NoError(cli.Badf("%s has the extension of another type, but image writes PNG; name it %s.png", out,
-			strings.TrimSuffix(out, ext)))
+	job{app: a, in: in, out: out}.run(t, func(p *picture.Picture, now func(string)) (details, *picture.Picture, *trial.Rig) {
+		b, opacity := bandsOf(p, f)
+		m := trial.Must(f.Model(b.channels, b.rows, p.Width))
+		_, rig := run.Load(t, a, ane.Source{File: in, Program: m.Program, Weights: m.Weights})
+		d := details{Filter: f.Name, Opacity: opacity, Notes: p.Notes, Compile: rig.Compile}
+		x, y := rowsOf(rig.In["x"]), rowsOf(rig.Out["y"])
+		for top := 0; top < p.Height; top += b.rows {
+			now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
+			b.fill(x, top)
+			d.Evaluate += trial.Must(rig.Request.Evaluate(t.Ctx)).Elapsed
+			b.take(y, top)
+		}
+		return d, p, rig
+	})
+}
+
+// filter evaluates the model on the picture at in and writes the result to out.
+func (m *model) filter(t *trial.T, a *cli.App, in, out string) {
+	if m.path == cli.Stdio && in == cli.Stdio {
+		trial.NoError(cli.TwoReaders("MODEL", "IN"))
 	}
-	bar := a.Progress(0)
+	m.read(t, a)
+	job{app: a, in: in, out: out}.run(t, func(p *picture.Picture, now func(string)) (details, *picture.Picture, *trial.Rig) {
+		return m.apply(t, a, p, in)
+	})
+}
+
+// job is a picture to filter, and where to.
+type job struct {
+	app     *cli.App
+	in, out string
+}
+
+// run reads the picture, filters it and writes what filtered returns. now shows progress.
+func (j job) run(t *trial.T, filtered func(p *picture.Picture, now func(string)) (details, *picture.Picture, *trial.Rig)) {
+	if ext := filepath.Ext(j.out); slices.Contains(strings.Fields(notPNG), strings.ToLower(ext)) {
+		trial.NoError(cli.Badf("%s has the extension of another type, but image writes PNG; name it %s.png", j.out,
+			strings.TrimSuffix(j.out, ext)))
+	}
+	bar := j.app.Progress(0)
 	defer bar.Stop()
 	bar.Now("read")
-	p := decode(t, a, in)
+	p := decode(t, j.app, j.in)
 	var to io.Writer
 	var file *wholefile.File // nil for standard output
-	if out == cli.Stdio {
-		to = trial.Must(a.TakeOutput("the output"))
+	if j.out == cli.Stdio {
+		to = trial.Must(j.app.TakeOutput("the output"))
 	} else {
-		file = trial.Must(a.CreateOutput("the output", out))
+		file = trial.Must(j.app.CreateOutput("the output", j.out))
 		to = file
 	}
 	defer file.Discard()
 	defer context.AfterFunc(t.Ctx, file.Discard)() // an interrupt removes the half-written file
 	bar.Now("compile")
-	b, opacity := bandsOf(p, f)
-	m := trial.Must(f.Model(b.channels, b.rows, p.Width))
-	_, rig := run.Load(t, a, ane.Source{File: in, Program: m.Program, Weights: m.Weights})
-	d := details{Filter: f.Name, File: out, Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: 8,
-		Orientation: max(p.Orientation, 1), Opacity: opacity, Notes: p.Notes, Compile: rig.Compile}
-	x, y := rowsOf(rig.In["x"]), rowsOf(rig.Out["y"])
-	for top := 0; top < p.Height; top += b.rows {
-		bar.Now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
-		b.fill(x, top)
-		d.Evaluate += trial.Must(rig.Request.Evaluate(t.Ctx)).Elapsed
-		b.take(y, top)
-	}
+	orientation := max(p.Orientation, 1)
+	d, p, rig := filtered(p, bar.Now)
+	d.File, d.Width, d.Height, d.Channels, d.Depth, d.Orientation = j.out, p.Width, p.Height, p.Channels, 8, orientation
 	bar.Now("write")
 	err := p.WritePNG(io.MultiWriter(to, (*count)(&d.Bytes)))
 	if err == nil && file != nil {
 		err = file.Commit()
 	}
-	trial.NoError(cli.WriteError(out, err))
+	trial.NoError(cli.WriteError(j.out, err))
 	bar.Stop()
-	a.Notes(d.Notes)
+	j.app.Notes(d.Notes)
 	receipt := rig.Model.Receipt()
 	r := cli.NewReport(nil)
 	r.SetEngine(&receipt)
 	r.Details, r.View = d, View
-	a.Deliver(r)
+	j.app.Deliver(r)
 }
 
 // View lays out what image has done.
@@ -153,7 +194,11 @@ func View(d *doc.Doc, v *doc.Value) {
 	if v.At("orientation").Float() > 1 {
 		form += ", turned upright"
 	}
-	d.Section("Picture", nil, doc.Text(v.Text("file"), ": ", v.Text("filter"), ", ", v.Plain("width"), "x",
+	by := v.Text("filter")
+	if !v.At("filter").Here() {
+		by = v.Text("model")
+	}
+	d.Section("Picture", nil, doc.Text(v.Text("file"), ": ", by, ", ", v.Plain("width"), "x",
 		v.Plain("height"), ", ", form, "; engine ", d.Root.Text("engine", "name"), ": compile ", v.Time("compile_ns"),
 		", evaluate ", v.Time("evaluate_ns")))
 }

@@ -37,6 +37,20 @@ type Picture struct {
 	keptRow int
 }
 
+// New returns a black picture without opacity, of 1 or 3 channels.
+func New(width, height, channels int) *Picture {
+	p := &Picture{Width: width, Height: height, Channels: channels, step: 1}
+	if channels > 1 {
+		p.step = alphaSample + 1
+	}
+	p.stride = width * p.step
+	p.pix = make([]uint8, p.stride*height)
+	for i := alphaSample; p.step > 1 && i < len(p.pix); i += p.step {
+		p.pix[i] = 255
+	}
+	return p
+}
+
 // alphaSample is the index of the opacity in a pixel.
 const alphaSample = 3
 
@@ -130,6 +144,17 @@ func (p *Picture) SetRow(channel, y int, src, opacity []fp16.Bits) {
 				pixels[4*i+1], pixels[4*i+2] = pixels[4*i], pixels[4*i]
 			}
 		}
+	}
+}
+
+// SetSamples sets the samples of a row and color channel from src[:Width], from 0 to 255. It rounds and limits as SetRow
+// does.
+//
+// Preconditions: channel is below Channels, 0 <= y < Height, len(src) >= Width; the picture is not translucent.
+func (p *Picture) SetSamples(channel, y int, src []float32) {
+	row := p.row(y)
+	for x, v := range src[:p.Width] {
+		row[x*p.step+channel] = level(v)
 	}
 }
 

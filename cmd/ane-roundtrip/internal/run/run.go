@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -190,12 +189,17 @@ func (j *job) read(ctx context.Context) {
 	trial.NoError(j.CheckReport())
 }
 
-// weightsOf returns the weight files of a program, which outputs must not replace.
+// weightsOf returns the weight files of a program.
 func (j *job) weightsOf(tree *mil.Program, p *cli.Program) *tensorfile.WeightFiles {
-	w := tensorfile.NewWeights(tree, cmp.Or(j.modelPath, p.Dir), j.made)
+	return WeightsOf(j.App, tree, cmp.Or(j.modelPath, p.Dir), j.made)
+}
+
+// WeightsOf returns the weight files of a program in a folder, which outputs must not replace.
+func WeightsOf(a *cli.App, tree *mil.Program, folder string, made tensorfile.Fill) *tensorfile.WeightFiles {
+	w := tensorfile.NewWeights(tree, folder, made)
 	for _, path := range w.Order {
 		if f := w.File(path); f != "" {
-			j.RecordInput("the program's "+path, f)
+			a.RecordInput("the program's "+path, f)
 		}
 	}
 	return w
@@ -358,10 +362,7 @@ func (j *job) report() error {
 		notes = append(notes, r.Notes...)
 	}
 	notes = append(notes, j.found.Notes...)
-	for i, path := range j.weights.Made {
-		notes = append(notes, fmt.Sprintf("%s is %s; --fill-weights %s filled it", path, j.weights.Why[i], j.fillWeights))
-	}
-	j.Notes(notes)
+	j.Notes(append(notes, j.weights.Notes(j.fillWeights)...))
 	j.found.Compile, j.found.Load, j.found.Surfaces = j.rig.Compile, j.rig.Load, j.rig.Surfaces()
 	j.found.MadeWeights = j.weights.Made
 	r := cli.NewReport(nil)

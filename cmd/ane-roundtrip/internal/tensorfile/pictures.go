@@ -54,7 +54,18 @@ func (p port) readPicture(ctx context.Context, a *cli.App, l ane.Layout, want *c
 	if err != nil {
 		return Array{}, err
 	}
-	gray := want.Colour == coreml.Gray || want.Colour == coreml.GrayFP16
+	out, err := Samples(pic, l, want.Colour, p.what(), p.Path)
+	for i, n := range out.Notes {
+		out.Notes[i] = fmt.Sprintf("%s: %s", p, n)
+	}
+	out.File = p.String()
+	return out, err
+}
+
+// Samples returns the samples of a picture, from 0 to 255, for an input in a color order of coreml. what and path name the
+// picture in messages.
+func Samples(pic *picture.Picture, l ane.Layout, colour, what, path string) (Array, error) {
+	gray := Gray(colour)
 	colours := 3
 	if gray {
 		colours = 1
@@ -63,26 +74,23 @@ func (p port) readPicture(ctx context.Context, a *cli.App, l ane.Layout, want *c
 	switch {
 	case !slices.Equal(l.Shape, shape) && len(l.Shape) == 4 && l.Shape[1] == colours:
 		return Array{}, cli.Badf("%s: %s has %d x %d pixels, input %s takes %d x %d; scale it first, as with: magick %s "+
-			"-resize %dx%d! scaled.png", p.what(), p.Path, pic.Width, pic.Height, l.Name, l.Shape[3], l.Shape[2], p.Path,
+			"-resize %dx%d! scaled.png", what, path, pic.Width, pic.Height, l.Name, l.Shape[3], l.Shape[2], path,
 			l.Shape[3], l.Shape[2])
 	case !slices.Equal(l.Shape, shape):
-		return Array{}, cli.Badf("%s: %s gives %v, input %s has shape %v; save it as an array, with numpy.save", p.what(),
-			p.Path, shape, l.Name, l.Shape)
+		return Array{}, cli.Badf("%s: %s gives %v, input %s has shape %v; save it as an array, with numpy.save", what,
+			path, shape, l.Name, l.Shape)
 	case gray && pic.Channels != 1:
 		return Array{}, cli.Badf("%s: %s has colours, input %s takes gray; convert it first, as with: magick %s "+
-			"-colorspace gray gray.png", p.what(), p.Path, l.Name, p.Path)
+			"-colorspace gray gray.png", what, path, l.Name, path)
 	}
-	out := Array{File: p.String(), Data: make([]byte, l.PackedBytes())}
-	for _, n := range pic.Notes {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", p, n))
-	}
+	out := Array{Data: make([]byte, l.PackedBytes()), Notes: slices.Clone(pic.Notes)}
 	if pic.Translucent {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s: colours are multiplied by their opacity", p))
+		out.Notes = append(out.Notes, "colours are multiplied by their opacity")
 	}
 	row, at := make([]fp16.Bits, pic.Width+2), 0 // FillRow adds an edge on both sides
 	for c := range colours {
 		from := min(c, pic.Channels-1) // gray gives all colours
-		if want.Colour == coreml.BGR && pic.Channels == colours {
+		if colour == coreml.BGR && pic.Channels == colours {
 			from = colours - 1 - c
 		}
 		for y := range pic.Height {
@@ -95,3 +103,6 @@ func (p port) readPicture(ctx context.Context, a *cli.App, l ane.Layout, want *c
 	}
 	return out, nil
 }
+
+// Gray reports whether a color order of coreml has one channel.
+func Gray(colour string) bool { return colour == coreml.Gray || colour == coreml.GrayFP16 }

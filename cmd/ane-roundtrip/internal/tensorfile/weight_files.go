@@ -96,6 +96,14 @@ func (w *WeightFiles) ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
+// Notes tells of the files that --fill-weights has filled.
+func (w *WeightFiles) Notes(values string) (notes []string) {
+	for i, path := range w.Made {
+		notes = append(notes, fmt.Sprintf("%s is %s; --fill-weights %s filled it", path, w.Why[i], values))
+	}
+	return notes
+}
+
 // Explain completes the faults of the program's weight files: the real file, its size, what it should
 // hold, and the flag that names another one.
 func (w *WeightFiles) Explain(err error) {
