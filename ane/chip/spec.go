@@ -20,6 +20,7 @@ type Spec struct {
 	WeightRate      Fact[Span] // weights read from memory, GB/s, all engines together
 	ActivationRate  Fact[Span] // activations moved, GB/s of one engine
 	CallOverhead    Fact[Span] // of one evaluate, microseconds
+	LinuxCall       Fact[Span] // of one call of the Linux driver, microseconds; the others are of macOS
 	FirstCallExtra  Fact[Span] // of the first evaluate after the engine was powered off, milliseconds
 	DenseRate       Fact[Span] // TFLOPS of the anchor model: time = overhead + max(flops/rate, bytes/bandwidth)
 	AnchorBandwidth Fact[Span] // GB/s of the anchor model

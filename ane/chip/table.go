@@ -50,6 +50,10 @@ func (s *Spec) speed() {
 		measured(Span{190, 230}, "guide, forge"), measured(one(100), "forge"), {}, measured(Span{90, 160}, "study"),
 		measured(Span{70, 117}, "guide, forge"), measured(Span{180, 350}, "study 6: 30 and completion of 150 to 320"),
 	})
+	s.LinuxCall = at(s.Chip, [6]Fact[Span]{
+		measured(Span{24.8, 33.2}, "dump linux-m1-submit-times: submits of small programs"),
+		measured(one(257), "dump linux-m2max-call-times: an add on M2 Max"),
+	})
 	s.FirstCallExtra = at(s.Chip, [6]Fact[Span]{
 		measured(one(260), "guide"), {}, {}, {}, {}, measured(one(50), "study 12.5"),
 	})

@@ -150,6 +150,22 @@ func TestCall(t *testing.T) {
 	require.Equal(t, chip.Measured, short.Error.Degree)
 }
 
+// A call of the Linux driver is a row of its own where it was measured, and no part of the estimate.
+func TestLinuxCall(t *testing.T) {
+	for c, want := range map[chip.Chip]string{
+		chip.M1: "microseconds of a call: 24.8 to 33.2 (measured, dump linux-m1-submit-times: submits of small programs) " +
+			"with the Linux driver, 190 to 230 (measured, guide, forge) on macOS",
+		chip.M2: "microseconds of a call: 257 (measured, dump linux-m2max-call-times: an add on M2 Max) with the Linux " +
+			"driver, 100 (measured, forge) on macOS",
+	} {
+		require.Contains(t, of(t, chain(t, 1, 64, 1, 64, 1, 1, true), Options{Chip: c}).Notes, want)
+	}
+	for _, c := range []chip.Chip{chip.M3, chip.M4, chip.M5, chip.M6} {
+		notes := of(t, chain(t, 1, 64, 1, 64, 1, 1, true), Options{Chip: c}).Notes
+		require.NotContains(t, strings.Join(notes, ""), "Linux", c)
+	}
+}
+
 // With a gap the clock falls to 2580 d / 3.35 g, between 852 and 2580 MHz.
 func TestClock(t *testing.T) {
 	for _, c := range []struct{ d, gap, want float64 }{

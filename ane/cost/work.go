@@ -31,6 +31,10 @@ func (w *work) estimate(e *Estimate) {
 		w.anchored(e)
 	}
 	w.wake(e)
+	if spec := w.Chip.Spec(); spec.LinuxCall.Known() {
+		e.Notes = append(e.Notes, fmt.Sprintf("microseconds of a call: %s with the Linux driver, %s on macOS",
+			spec.LinuxCall, spec.CallOverhead))
+	}
 	if w.Gap > 0 && w.Chip != chip.M6 {
 		e.Notes = append(e.Notes, fmt.Sprintf("how the clock of %s falls with the gap between calls is not published",
 			w.Chip))
