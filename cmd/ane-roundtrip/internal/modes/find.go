@@ -41,8 +41,9 @@ type Comparison struct {
 	All    bool              // list every result of an operator, also after the first that differs
 
 	tree     *mil.Program
-	function mil.Function    // the one to evaluate
-	computed map[string]bool // names of values that are not known when compiling
+	function mil.Function        // the one to evaluate
+	computed map[string]bool     // names of values that are not known when compiling
+	outer    map[*ops.Value]bool // values of the function, without those inside of blocks
 }
 
 // Report is what a Comparison has found.
@@ -100,9 +101,13 @@ func (c *Comparison) find(t *step.T, found *Report) {
 	c.tree = step.Must(c.Source.Tree())
 	g := step.Must(ops.Analyze(c.Source.File, c.tree, c.Source.Function, c.Source.Weights))
 	c.function, c.computed = *c.tree.Select(c.Source.Function), map[string]bool{}
+	c.outer = map[*ops.Value]bool{}
+	for _, v := range g.Parameters {
+		c.outer[v] = true
+	}
 	for _, n := range g.Nodes {
 		for _, v := range n.Out {
-			c.computed[v.Name] = !v.Const()
+			c.computed[v.Name], c.outer[v] = !v.Const(), true
 		}
 	}
 	for _, part := range pieces(g) {
@@ -297,13 +302,30 @@ func (c *Comparison) explain(t *step.T, r output, at int) numerics.Rules {
 	return together
 }
 
+// operands lists what a statement takes, with the values of the function that its blocks name.
+func (c *Comparison) operands(n *ops.Node) []*ops.Value {
+	all := slices.Clone(n.In)
+	for _, b := range n.Blocks {
+		inner := slices.Clone(b.Results)
+		for _, m := range b.Nodes {
+			inner = append(inner, c.operands(m)...)
+		}
+		for _, v := range inner {
+			if v != nil && c.outer[v] {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
 // alone is a function of one operator, what is known when compiling, and its other operands as inputs. Those are of the
 // first mode.
 func (c *Comparison) alone(t *step.T, r output) (f mil.Function, in map[string][]byte) {
 	f, in = c.function, maps.Clone(c.Inputs)
 	f.Params, f.Body = nil, nil
 	var operands []output
-	for _, v := range r.node.In {
+	for _, v := range c.operands(r.node) {
 		if v == nil || v.Const() || slices.ContainsFunc(f.Params, func(p mil.Var) bool { return p.Name == v.Name }) {
 			continue
 		}
