@@ -282,6 +282,7 @@ func (a *analysis) declared(rank int, p mil.Var) *Value {
 func (a *analysis) statement(op *mil.Op) {
 	n := &Node{Def: Lookup(op.Kind), Op: op, Within: a.within}
 	good := a.compute(n)
+	n.faulty = !good
 	out := n.Out
 	n.Out = nil
 	for i, r := range op.Results {
@@ -293,7 +294,7 @@ func (a *analysis) statement(op *mil.Op) {
 			}
 			if !v.has(r.Type) {
 				a.fail(r.Pos, "declare it as "+v.Type().String(), "%s: Expected %s; got %s", r.Name, v.Type(), r.Type)
-				if a.survey {
+				if n.faulty = true; a.survey {
 					v = nil
 				}
 			}

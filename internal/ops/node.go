@@ -20,7 +20,8 @@ type Node struct {
 	Blocks []*Body
 	Within *Node
 
-	args map[string]Operand
+	args   map[string]Operand
+	faulty bool // its call or its declared results have a fault
 }
 
 // link records that the node makes its results and uses its arguments.

@@ -40,7 +40,7 @@ func (v *Value) settled() bool { return v.final || v.Data != nil || v.Text != ni
 
 // settles reports whether settle has the operator, and results and operands are few.
 func (n *Node) settles() bool {
-	if n.Def == nil {
+	if n.Def == nil || n.faulty {
 		return false
 	}
 	_, each := elementwise[n.Def.Name]
