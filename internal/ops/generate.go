@@ -14,16 +14,17 @@ import (
 // every evaluation. -1, the default, gives new numbers in each evaluation after a load, and repeats them after the next
 // load.
 var generators = []Def{
-	{Name: "shape", support: nowhere(onHost), infer: inferShape, Params: []Param{tensor("x").like().ranks(1,
-		MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},
+	{Name: "shape", support: like("Core ML runs int32 on the CPU", onHost), infer: inferShape, Params: []Param{
+		tensor("x").like().ranks(1, MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
 	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, _ *Value) { c.filled(c.ints("shape", -1)) }},
 	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
-	{Name: "range_1d", support: nowhere(onHost), infer: inferRange, Params: []Param{setting("end", Element).sized(),
-		setting("start", Element).sized(), setting("step", Element).sized()}},
+	{Name: "range_1d", infer: inferRange, Params: []Param{setting("end", Element).sized(),
+		setting("start", Element).sized(), setting("step", Element).sized()},
+		support: support{memory: untried, cpu: true, instead: onHost, inferred: "Core ML runs it on the CPU"}},
 	{Name: "band_part", support: nowhere("multiply by a constant mask"),
 		Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "give a matrix", "shape %v has no rows and columns"),
 			integer("lower").or(-1), integer("upper").or(-1)}, infer: func(c *Call, x *Value) {

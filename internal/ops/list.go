@@ -44,7 +44,7 @@ var lists = []Def{
 
 var (
 	aList   = tensor("ls").deep().any()
-	onHosts = nowhere("use a tensor with slice_update, or stack the values").kin("no surface holds a list")
+	onHosts = like("no surface holds a list", "use a tensor with slice_update, or stack the values")
 )
 
 // openAxis is the length of an axis of a list until a write says it. No other value has it.

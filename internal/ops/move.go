@@ -18,7 +18,7 @@ var moves = []Def{
 		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
 	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()).limited(tileLimits),
 	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
-	{Name: "reverse_sequence", support: nowhere(onHost), Params: []Param{tensor("x", storable...),
+	{Name: "reverse_sequence", support: like(placed, onHost), Params: []Param{tensor("x", storable...),
 		tensor("lengths", indexes...), integer("seq_axis").or(0), integer("batch_axis").or(0)}, infer: func(c *Call, x *Value) {
 		a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
 		c.shaped("lengths", []int{x.Shape[a.Batch]}, "give one length for each element of batch_axis",

@@ -110,6 +110,7 @@ const (
 	taken   verdict = iota
 	some            // refused on the chip where it was tried, taken by the compilers of others
 	refused         // on every chip
+	untried         // no source tried it; it is like operators that are refused
 )
 
 // support tells which compilers take an operator, whatever its operands are.
@@ -129,15 +130,21 @@ var tried = map[chip.Compiler]chip.Fact[chip.Chip]{
 	chip.CoreML:   {Value: chip.M4, Degree: chip.Measured, Source: study},
 }
 
-// nowhere is an operator that no engine takes and Core ML runs on the CPU.
+// nowhere is an operator that the compilers of the engine refused and Core ML runs on the CPU.
 func nowhere(instead string) support {
 	return support{memory: refused, e5: refused, cpu: true, instead: instead}
+}
+
+// like is an operator that no source tried with a compiler of the engine. why tells what it has in common with those
+// that are refused.
+func like(why, instead string) support {
+	return support{memory: untried, e5: untried, cpu: true, inferred: why, instead: instead}
 }
 
 // kin tells why an operator that the study did not measure is taken to run on the CPU.
 func (s support) kin(why string) support { s.inferred = why; return s }
 
-// OffEngine reports whether no compiler for the engine takes the operator, whatever its operands are.
+// OffEngine reports whether the compilers for the engine refused the operator, whatever its operands are.
 func (d *Def) OffEngine() bool { return d.support.memory == refused && d.support.e5 == refused }
 
 // Sources of several reasons.
@@ -156,6 +163,7 @@ const (
 	onHost   = "compute it on the host"
 	gathered = "gather on the host, or multiply by a one-hot matrix"
 	drawn    = "make the numbers on the host"
+	placed   = "like gather, it reads at places that are computed"
 	chosen   = "return the scores and choose on the host"
 )
 
@@ -226,6 +234,10 @@ func (p *placing) supported() {
 		p.add(r)
 	case reach == some:
 		r.Why = fmt.Sprintf("%s is refused by the %v compiler of %v, where it was tried", kind, p.via, at.Value)
+		p.add(r)
+	case reach == untried:
+		r.Why = fmt.Sprintf("%s was not tried with the %v compiler", kind, p.via)
+		r.Source = "inferred: " + p.inferred + ", not tried"
 		p.add(r)
 	case p.via == chip.CoreML && p.cpu:
 		p.onCPU(p.instead, "%s runs on the CPU", kind)

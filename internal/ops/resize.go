@@ -38,7 +38,7 @@ var resizes = []Def{
 	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
 		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
 		infer: inferResize},
-	{Name: "crop_resize", support: nowhere("unfold with slices"), Params: []Param{images,
+	{Name: "crop_resize", support: like(placed, "unfold with slices"), Params: []Param{images,
 		tensor("roi").optional(), tensor("boxes", coordinates...).optional(),
 		tensor("box_indices", mil.Int32, mil.UInt16).optional(), integer("target_height").or(1),
 		integer("target_width").or(1), boolean("normalized_coordinates").or(false), number("spatial_scale").or(1.0),

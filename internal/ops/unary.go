@@ -37,8 +37,8 @@ var unaries = []Def{
 	unary("acos", floats, "returns the inverse of Cos").onHost(),
 	unary("sinh", floats, "returns the hyperbolic sine").onHost(),
 	unary("cosh", floats, "returns the hyperbolic cosine").onHost(),
-	unary("asinh", floats, "returns the inverse of Sinh").onHost(),
-	unary("acosh", floats, "returns the inverse of Cosh").onHost(),
+	unary("asinh", floats, "returns the inverse of Sinh").likeHost("sinh"),
+	unary("acosh", floats, "returns the inverse of Cosh").likeHost("cosh"),
 	unary("atanh", floats, "returns the inverse of Tanh").onHost(),
 	unary("neg", numerics, "returns -x").costs(Pass).nowhere("multiply by -1"),
 	unary("rsqrt", floats, "returns 1 / sqrt(x + epsilon). fp16 has little precision for an epsilon below about 1e-5",
@@ -102,6 +102,11 @@ func (d Def) trigonometric() Def {
 	return d.costs(Pass).partly(some, taken, "").limited(trigonometryLimits)
 }
 func (d Def) onHost() Def { return d.costs(Pass).nowhere(onHost) }
+
+func (d Def) likeHost(kind string) Def {
+	d.support = like("like "+kind+", which is refused", onHost)
+	return d.costs(Pass)
+}
 
 // keeps gives the result the type and shape of x.
 func (c *Call) keeps(attrs any) {

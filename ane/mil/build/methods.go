@@ -10,7 +10,7 @@ func (f *Func) Abs(x Value) Value { return f.plain("abs", x) }
 // Acos returns the inverse of Cos. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Acos(x Value) Value { return f.plain("acos", x) }
 
-// Acosh returns the inverse of Cosh. In memory an M3 Pro refuses it, and by e5 an M5.
+// Acosh returns the inverse of Cosh.
 func (f *Func) Acosh(x Value) Value { return f.plain("acosh", x) }
 
 // Add returns x + y.
@@ -25,7 +25,7 @@ func (f *Func) Argsort(x Value, axis int, ascending bool) Value {
 // Asin returns the inverse of Sin. In memory an M3 Pro refuses it, and by e5 an M5.
 func (f *Func) Asin(x Value) Value { return f.plain("asin", x) }
 
-// Asinh returns the inverse of Sinh. In memory an M3 Pro refuses it, and by e5 an M5.
+// Asinh returns the inverse of Sinh.
 func (f *Func) Asinh(x Value) Value { return f.plain("asinh", x) }
 
 // Atan returns the inverse of Tan.
@@ -258,7 +258,7 @@ func (f *Func) ResizeNearestNeighbor(x Value, targetSizeHeight, targetSizeWidth 
 }
 
 // ReverseSequence reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis.
-// lengths is an integer vector. In memory an M3 Pro refuses it, and by e5 an M5.
+// lengths is an integer vector.
 func (f *Func) ReverseSequence(x, lengths Value, seqAxis, batchAxis int) Value {
 	return f.plain("reverse_sequence", x, lengths, seqAxis, batchAxis)
 }
@@ -278,7 +278,7 @@ func (f *Func) ScaledTanh(x Value, alpha, beta float64) Value {
 func (f *Func) Select(cond, a, b Value) Value { return f.plain("select", cond, a, b) }
 
 // ShapeOf returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is
-// needed. In memory an M3 Pro refuses it, and by e5 an M5.
+// needed.
 func (f *Func) ShapeOf(x Value) Value { return f.plain("shape", x) }
 
 // Sigmoid returns 1 / (1 + exp(-x)).
