@@ -223,3 +223,29 @@ func TestASuppressionOfBoxesEndsAPipeline(t *testing.T) {
 	require.Equal(t, []float32{0.9, 0}, floats(t, confidence)[:2])
 	require.Equal(t, []float32{6, 5, 10, 10}, floats(t, coordinates)[:4])
 }
+
+// A program that is no valid MIL is refused in the words of Open, which name the file, the function and the cause.
+func TestAModelWithAFaultyProgramIsRefused(t *testing.T) {
+	model := slices.Concat(number(1, 6),
+		function(fp32(1, "x", 1, 4), name(2, "y"), relu("y", "y", 1, 4)))
+	for _, path := range write(t, model) {
+		for _, command := range []string{"inspect", "lint", "cost", "fmt"} {
+			_, errs := typed(t, 2, command, path)
+			require.Contains(t, errs, "no valid MIL: function main: \"y\" is used before its definition")
+			require.Contains(t, errs, ".mlmodel: ")
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "m.mlmodelc")
+	for _, part := range []string{"model0", "model1"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, part), 0o700))
+		text := "program(1.0) {}"
+		if part == "model1" {
+			text = "program(1.0)\n{\nfunc main<ios15>(tensor<fp32, [1, 4]> x) { } -> (z);\n}\n"
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, part, "model.mil"), []byte(text), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "coremldata.bin"), []byte("\x00"), 0o600))
+	_, errs := typed(t, 2, "inspect", dir)
+	require.Contains(t, errs, filepath.Join("model1", "model.mil")+":3:")
+	require.Contains(t, errs, `"z" is`)
+}

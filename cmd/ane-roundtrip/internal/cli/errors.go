@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/coreml"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
@@ -95,6 +96,7 @@ func ProgramErrors(err error) mil.ErrorList {
 	var one *mil.Error
 	switch {
 	case errors.Is(err, ane.ErrUnavailable): // may wrap the error of a program that the engine compiles as a probe
+	case errors.As(err, new(*coreml.Error)): // names the model, whose program has no text
 	case errors.As(err, &list):
 		return list
 	case errors.As(err, &one):

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -157,8 +156,11 @@ func (a *App) know(p *Program) {
 func (a *App) readModel(ctx context.Context, what, path string) (*Program, error) {
 	a.recordFolder(what, path)
 	m, err := coreml.Open(path)
-	if list := (mil.ErrorList)(nil); errors.As(err, &list) { // of the text in a compiled model, which the command parses
-		return a.compiled(ctx, what, path, path)
+	if _, text := err.(mil.ErrorList); text { //nolint:errorlint // an error of the model may wrap one
+		// The command parses the text of a compiled model itself. That of a part is in a folder below.
+		if p, err := a.compiled(ctx, what, path, path); err != nil || p.Text != nil {
+			return p, err
+		}
 	}
 	if err != nil {
 		return nil, Bad(err)
