@@ -40,14 +40,18 @@ func (r *run) entries() (all []entry) {
 	return all
 }
 
+// misplaced reports whether no weight file has an entry at an offset.
+func misplaced(offset uint64) bool { return offset == 0 || offset%64 != 0 || offset == 128 }
+
 func checkOffset(c *check) {
 	for _, e := range c.entries() {
 		switch {
+		case !misplaced(e.offset):
 		case e.offset == 0:
 			c.error(e.pos, "", "offset 0 is the header of %s", near.Cut(e.path))
 		case e.offset%64 != 0:
 			c.error(e.pos, "", "offset %d of %s is not a multiple of 64", e.offset, near.Cut(e.path))
-		case e.offset == 128:
+		default:
 			c.error(e.pos, "", "offset 128 of %s is where the elements of the first entry start", near.Cut(e.path))
 		}
 	}
@@ -170,17 +174,38 @@ func (r *run) readWeights() {
 	}
 }
 
-// checkWeightFile says what run refuses in weight files. What other rules say of offsets and paths it leaves out.
+// checkWeightFile says what run refuses in weight files. What other rules say of offsets and paths it leaves out. Of
+// the offsets without an entry in one file it tells the first, with their number.
 func checkWeightFile(c *check) {
 	for _, a := range c.absent {
 		const fix = "get the file, or fill it with --fill-weights"
 		c.note(a.pos, fix, "no weight file %s; constants in it: %d", near.Cut(a.path), a.n)
 	}
+	nowhere := map[string]int{} // constants of a file at offsets without an entry
 	for _, e := range c.broken {
-		if !errors.Is(e, fs.ErrInvalid) && !errors.Is(e, blob.ErrOffset) {
+		if at := noEntry(e); at != nil {
+			nowhere[at.File]++
+		}
+	}
+	for _, e := range c.broken {
+		switch at := noEntry(e); {
+		case at != nil && nowhere[at.File] > 1:
+			c.error(e.Pos, e.Hint, "%s (%d constants of the file name no entry)", e.Msg, nowhere[at.File])
+			nowhere[at.File] = 0
+		case at != nil && nowhere[at.File] == 1, !errors.Is(e, fs.ErrInvalid) && !errors.Is(e, blob.ErrOffset):
 			c.error(e.Pos, e.Hint, "%s", e.Msg)
 		}
 	}
+}
+
+// noEntry returns the fault of an offset without an entry that blob-offset does not know from the program alone; nil
+// for another fault.
+func noEntry(e *mil.Error) *blob.Error {
+	at := (*blob.Error)(nil)
+	if errors.Is(e, blob.ErrOffset) && errors.As(e, &at) && !misplaced(uint64(at.Offset)) {
+		return at
+	}
+	return nil
 }
 
 // elements returns the elements of a constant; nil if they are not known.

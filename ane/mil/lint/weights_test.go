@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,11 @@ func TestWeightFilesAreCheckedAsRunDoes(t *testing.T) {
 		}
 		return w.Bytes()
 	}
+	unmarked := entries(mil.FP16, 8)
+	unmarked[64] ^= 1
+	unmarked[192] ^= 1
 	for want, data := range map[string][]byte{
+		"offset 64: 0xdeadbeee where 0xdeadbeef is expected (2 constants of the file name no entry)": unmarked,
 		"": entries(mil.FP16, 8),
 		"no weight file @model_path/w.bin; constants in it: 2": nil,
 		"weights @model_path/w.bin: not a weight file: it is a Git LFS pointer to a file of 9 bytes (2 constants)": []byte(
@@ -55,6 +60,9 @@ func TestWeightFilesAreCheckedAsRunDoes(t *testing.T) {
 			continue
 		}
 		require.NotEmpty(t, found, want)
+		if strings.Contains(want, "2 constants") {
+			require.Len(t, found, 1, want)
+		}
 		require.Contains(t, found[0].Message, want)
 		require.Equal(t, data == nil, found[0].Severity == lint.Note)
 	}
