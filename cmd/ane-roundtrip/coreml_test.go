@@ -249,3 +249,22 @@ func TestAModelWithAFaultyProgramIsRefused(t *testing.T) {
 	require.Contains(t, errs, filepath.Join("model1", "model.mil")+":3:")
 	require.Contains(t, errs, `"z" is`)
 }
+
+func TestInspectRefusesAShapeThatNoInputTakes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mil")
+	require.NoError(t, os.WriteFile(path, []byte(`program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, ?]> x) {
+            tensor<fp16, [1, ?]> y = relu(x = x)[name = string("y")];
+        } -> (y);
+}
+`), 0o600))
+	_, notes := typed(t, 0, "inspect", path)
+	require.Contains(t, notes, "no default length")
+	typed(t, 0, "inspect", path, "--shape", "x=1,4")
+	for shape, want := range map[string]string{"x=1,4,4": "input x cannot take the shape [1, 4, 4]",
+		"x=2,4": "input x cannot take the shape [2, 4]", "q=1,4": "function main has no input q"} {
+		_, errs := typed(t, 2, "inspect", path, "--shape", shape)
+		require.Contains(t, errs, want)
+	}
+}

@@ -39,7 +39,11 @@ func (x *fixing) inputs(p *mil.Program, f *mil.Function) *choice {
 // refuse reports a shape that an input cannot take.
 func (c *choice) refuse(v mil.Var, shape []int, why string) {
 	c.missing = true
-	c.fail(v.Pos, why, "input %s cannot take the shape %s", near.Cut(v.Name), Text(shape))
+	err := ErrOpen
+	if _, ok := c.given[v.Name]; ok {
+		err = ErrGiven
+	}
+	c.fail(v.Pos, err, why, "input %s cannot take the shape %s", near.Cut(v.Name), Text(shape))
 }
 
 // fromCaller takes the given shapes. Those that do not fit a function which the caller did not choose are left out.
@@ -63,7 +67,7 @@ func (c *choice) fromCaller(f *mil.Function) {
 	for _, name := range slices.Sorted(maps.Keys(c.given)) {
 		if f == c.chosen && !slices.ContainsFunc(f.Params, func(v mil.Var) bool { return v.Name == name }) {
 			c.missing = true
-			c.fail(f.Pos, near.Choices(name, "give --shape for one of", names(f.Params)),
+			c.fail(f.Pos, ErrGiven, near.Choices(name, "give --shape for one of", names(f.Params)),
 				"function %s has no input %s, which is to take the shape %s", near.Cut(f.Name), near.Cut(name),
 				Text(c.given[name]))
 		}
@@ -131,7 +135,7 @@ func (c *choice) fromDefault(v *mil.Var) {
 			shape[i] = d.Size
 		case !ok:
 			c.missing = true
-			c.fail(v.Pos, c.usage(*v), "input %s has no default length for axis %d of %s", near.Cut(v.Name), i,
+			c.fail(v.Pos, ErrOpen, c.usage(*v), "input %s has no default length for axis %d of %s", near.Cut(v.Name), i,
 				near.Cut(v.Type.String()))
 			return
 		}

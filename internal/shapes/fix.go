@@ -52,6 +52,9 @@ func words(shape []int) (all []string) {
 // ErrOpen marks the faults of shapes. Those without it are faults of a statement, which every engine reports.
 var ErrOpen = errors.New("an axis has no length")
 
+// ErrGiven marks, beside ErrOpen, the faults of a shape that the caller gave.
+var ErrGiven = fmt.Errorf("%w: an input cannot take the shape that was given", ErrOpen)
+
 // Open reports whether the program leaves an axis open.
 func Open(p *mil.Program) bool { return slices.ContainsFunc(p.Funcs, open) }
 
@@ -148,8 +151,8 @@ type fixing struct {
 	faults          mil.ErrorList
 }
 
-func (x *fixing) fail(pos mil.Pos, hint, format string, args ...any) {
-	x.faults.Add(&mil.Error{File: x.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Err: ErrOpen})
+func (x *fixing) fail(pos mil.Pos, err error, hint, format string, args ...any) {
+	x.faults.Add(&mil.Error{File: x.file, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Err: err})
 }
 
 // results returns the function of a Survey whose inputs have lengths, with those that follow for its other values.
@@ -170,7 +173,7 @@ func (x *fixing) results(g *ops.Graph, named map[string]int) *mil.Function {
 		}
 		x.faults = append(x.faults, g.Faults[:min(len(g.Faults), mil.MaxFaults)]...)
 	default:
-		x.fail(i.left.Pos, "write the lengths of its axes in the program", "the lengths of %s %s do not "+
+		x.fail(i.left.Pos, ErrOpen, "write the lengths of its axes in the program", "the lengths of %s %s do not "+
 			"follow from its operands", near.Cut(i.left.Name), near.Cut(i.left.Type.String()))
 	}
 	return &f

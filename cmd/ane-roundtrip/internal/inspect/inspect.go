@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
 	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/internal/shapes"
 )
 
 // Command returns the command inspect.
@@ -50,7 +51,7 @@ func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 		return err
 	}
 	p, err := a.Parse(text, "")
-	if p == nil {
+	if p == nil || errors.Is(err, shapes.ErrGiven) {
 		return err
 	}
 	if err != nil { // of lengths alone; the rest of the program can be shown
