@@ -46,6 +46,8 @@ const (
 	Tar    Kind = "tar archive"
 	Gzip   Kind = "gzip file"
 	JSON   Kind = "JSON file"
+	XML    Kind = "XML file"
+	Plist  Kind = "property list"
 	Text   Kind = "text"
 	Binary Kind = "unknown format"
 	Folder Kind = "folder"
@@ -114,6 +116,10 @@ func (k Kind) words() (what, next string) {
 		return "a gzip file", unpack
 	case JSON:
 		return "a JSON file", "give the folder or the model that it describes"
+	case XML:
+		return "an XML file", "if a server sent it in place of the file, download that again"
+	case Plist:
+		return "a property list", "give the folder or the model that it describes"
 	case Text:
 		return "text", "check the path"
 	case Folder:

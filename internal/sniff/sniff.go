@@ -27,7 +27,7 @@ func (f Found) Program() bool { return f.Kind.program() }
 // nothing.
 func (f Found) Absent() bool {
 	switch f.Kind {
-	case LFS, Annex, HTML, Empty, Missing:
+	case LFS, Annex, HTML, XML, Empty, Missing:
 		return true
 	}
 	return false

@@ -142,9 +142,11 @@ func textKind(name string, start []byte) Kind {
 	text := strings.TrimSpace(strings.TrimPrefix(string(start), "\uFEFF"))
 	low := strings.ToLower(text)
 	switch {
-	case strings.HasPrefix(low, "<!doctype html"), strings.HasPrefix(low, "<html"), strings.HasPrefix(low, "<?xml"),
-		strings.HasPrefix(low, "<head"), strings.HasPrefix(low, "<error"):
+	case strings.HasPrefix(low, "<!doctype html"), strings.HasPrefix(low, "<html"), strings.HasPrefix(low, "<head"):
 		return HTML
+	case strings.HasPrefix(low, "<?xml"), strings.HasPrefix(low, "<!doctype plist"), strings.HasPrefix(low, "<plist"),
+		strings.HasPrefix(low, "<error"):
+		return xmlKind(low)
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
 		if strings.HasSuffix(name, ".safetensors.index.json") {
 			return Index
@@ -154,6 +156,17 @@ func textKind(name string, start []byte) Kind {
 		return MIL
 	}
 	return Text
+}
+
+// xmlKind names a text in XML by the type that its document declares, or by its first element.
+func xmlKind(low string) Kind {
+	switch {
+	case strings.Contains(low, "<!doctype html"), strings.Contains(low, "<html"):
+		return HTML
+	case strings.Contains(low, "<!doctype plist"), strings.Contains(low, "<plist"):
+		return Plist
+	}
+	return XML
 }
 
 // beginsProgram reports whether text begins as a MIL program does: with program, after comments.
