@@ -165,7 +165,10 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 		return nil, &Error{What: list[0].Msg, Hint: cmp.Or(list[0].Hint, "mend the program"), Pos: list[0].Pos}
 	}
 	f := p.Select(o.Function)
-	if f == nil {
+	switch {
+	case f == nil && len(p.Funcs) == 0:
+		return nil, &Error{What: "the program has no function", Hint: "write func main<ios18>(..) {..} in it"}
+	case f == nil:
 		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function),
 			Hint: "name a function of the program"}
 	}

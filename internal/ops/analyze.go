@@ -45,9 +45,12 @@ func analyze(
 	}
 	a := start()
 	chosen := p.Select(name)
-	if chosen != nil {
+	switch {
+	case chosen != nil:
 		a.function(chosen)
-	} else {
+	case len(p.Funcs) == 0:
+		a.fail(p.Pos, "write func main<ios18>(..) {..} in it", "the program has no function")
+	default:
 		var names []string
 		for _, f := range p.Funcs {
 			names = append(names, f.Name)

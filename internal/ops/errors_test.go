@@ -187,6 +187,7 @@ func TestNoSuchFunction(t *testing.T) {
 	var list mil.ErrorList
 	require.ErrorAs(t, err, &list)
 	require.True(t, list[0].Pos.Known())
+	require.Equal(t, "the program has no function", list[0].Msg)
 }
 
 // One remark on many operators is one note, with the place of the first and the number of the others.
