@@ -201,11 +201,12 @@ func integer(d DType, l Literal) (int64, *Error) {
 	if err == nil && i >= lo && (i < 0 || uint64(i) <= hi) {
 		return i, nil
 	}
-	hint := fmt.Sprintf("%v holds %d to %d", d, lo, hi)
 	if _, wide := strconv.ParseUint(n.Text, 10, 64); wide == nil && d == UInt64 {
-		hint = fmt.Sprintf("values above %d are not supported", math.MaxInt64)
+		return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is above %d, the largest uint64 that is supported", n.Text,
+			math.MaxInt64), Hint: "write a smaller number", Err: err}
 	}
-	return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is out of range", shorten(n.Text)), Hint: hint, Err: err}
+	return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is out of range", shorten(n.Text)),
+		Hint: fmt.Sprintf("%v holds %d to %d", d, lo, hi), Err: err}
 }
 
 func boolean(_ DType, l Literal) (bool, *Error) {

@@ -97,7 +97,7 @@ func TestValueFaults(t *testing.T) {
 		want string
 	}{
 		{"int8(-129)", 6, "int8 holds -128 to 127"},
-		{"uint64(18446744073709551615)", 8, "values above 9223372036854775807 are not supported"},
+		{"uint64(18446744073709551615)", 8, "is above 9223372036854775807, the largest uint64 that is supported"},
 		{"uint64(18446744073709551616)", 8, "out of range"},
 		{"int32(1.0)", 7, "not a whole number"},
 		{"int32(1e3)", 7, "not a whole number"},

@@ -92,7 +92,7 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Blob("u", mil.TensorOf(mil.FP16, 1), "w.bin", 64) },
 		`weight "u": path "w.bin" does not start with @model_path/`},
 	{func(f *build.Func, v values) { f.Blob("u", mil.TensorOf(mil.FP16, 1), "@model_path/w", math.MaxUint64) },
-		`weight "u": 18446744073709551615 is out of range`},
+		`weight "u": 18446744073709551615 is above 9223372036854775807`},
 	{func(f *build.Func, v values) { f.Output("a", v.x) }, `output "a" is an input; multiply it by one`},
 	{func(f *build.Func, v values) { f.Output("a", v.k) }, `output "a" is a constant; multiply it by one`},
 	{func(f *build.Func, v values) { f.Output("a", build.Value{}) }, `output "a": no value`},
