@@ -65,6 +65,8 @@ var unfit = map[chip.Compiler]struct{ refused, doubtful []mil.DType }{
 func (p *placing) surface(v *Value, what string) {
 	switch types := unfit[p.via]; {
 	case p.via == chip.CoreML: // takes it; what computes with it has a reason of its own
+	case v.Written != nil && !v.buffered(): // a list, a label or a dictionary
+		p.doubt("io-type", "inferred: surfaces hold tensors, not tried", "%s is %v", what, v.Type())
 	case slices.Contains(types.refused, v.DType) || v.DType.Bits() < 8 && v.DType.Integer():
 		p.refuse("io-type", tried[p.via].Source, "%s is %v, which the %v compiler does not take", what, v.DType, p.via)
 	case slices.Contains(types.doubtful, v.DType):

@@ -42,3 +42,35 @@ func TestOperatorsThatWereNotTried(t *testing.T) {
 		}
 	}
 }
+
+// The results of classify are what the program calls them, and no source tried them.
+func TestLabelsAreNoSurfaces(t *testing.T) {
+	for _, class := range []string{"string", "int64"} {
+		list := map[string]string{"string": `("a", "b", "c")`, "int64": "(1, 2, 3)"}[class]
+		text := fn("tensor<fp16, [3]> x", class+" c, dict<"+class+", fp64> y = classify(probabilities = x, classes = list<"+
+			class+", 3>("+list+`))[name = string("y")];`, "c, y")
+		for _, by := range []chip.Compiler{chip.InMemory, chip.E5} {
+			var found []string
+			for _, f := range lint.Text("p.mil", []byte(text), lint.Options{Compilers: []chip.Compiler{by}}) {
+				require.NotEqual(t, "types", f.Rule.ID, "%v", &f)
+				if f.Rule.ID == "io-type" {
+					require.Equal(t, lint.Warning, f.Severity)
+					require.NotContains(t, f.Source, "measured")
+					found = append(found, f.Message)
+				}
+			}
+			require.Equal(t, []string{"output c is " + class, "output y is dict<" + class + ", fp64>"}, found)
+		}
+	}
+}
+
+// That names are shared was met in memory: through Core ML nothing is said.
+func TestSharedNamesRoads(t *testing.T) {
+	for _, by := range chip.Compilers() {
+		found := false
+		for _, f := range lint.Text("p.mil", []byte(twoFunctions("x", "x")), lint.Options{Compilers: []chip.Compiler{by}}) {
+			found = found || f.Rule.ID == "shared-names"
+		}
+		require.Equal(t, by != chip.CoreML, found, "%v", by)
+	}
+}
