@@ -62,8 +62,9 @@ type run struct {
 	found   collector
 	text    *source // nil for a program without text
 	prog    *mil.Program
-	open    *mil.Program  // prog as it was written, perhaps with open axes; nil if it does not parse
-	unfixed mil.ErrorList // why lengths of it are not known
+	open    *mil.Program     // prog as it was written, perhaps with open axes; nil if it does not parse
+	unfixed mil.ErrorList    // why lengths of it are not known
+	passing map[mil.Pos]bool // of faults that hold for the default shape, and not for another that the program takes
 	invalid mil.ErrorList
 	funcs   []*ops.Graph
 	weights map[*mil.Value][]byte // the elements of constants in files
@@ -92,6 +93,7 @@ func (r *run) program(p *mil.Program, invalid error) {
 	if invalid == nil || mil.OnlyNames(invalid) {
 		r.fix(p)
 		r.funcs = ops.Survey(r.found.file, r.prog)
+		r.probe()
 		r.readWeights()
 		r.ranges()
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/shapes"
 )
 
@@ -20,6 +22,46 @@ func (r *run) fix(p *mil.Program) {
 	}
 }
 
+// probe finds the faults of the default shape that another shape of the range or the enumeration does not have.
+func (r *run) probe() {
+	if len(r.Shapes) > 0 || len(r.open.Funcs) != 1 || len(r.funcs) != 1 || len(r.funcs[0].Faults) == 0 {
+		return
+	}
+	x := shapes.Of(r.open, r.open.Funcs[0])
+	other := map[string][]int{}
+	if n := len(x.Enumerated); n > 0 {
+		other = x.Enumerated[n-1]
+	}
+	for name, axes := range x.Ranges {
+		for i, a := range axes {
+			n := a[0] + 64
+			if d := x.Default[name]; i < len(d) {
+				n = max(n, d[i]+64)
+			}
+			if a[1] >= 0 {
+				n = min(n, a[1])
+			}
+			other[name] = append(other[name], n)
+		}
+	}
+	if len(other) == 0 {
+		return
+	}
+	p, _, err := shapes.Fix(r.found.file, r.open, "", other, nil)
+	if err != nil {
+		return
+	}
+	r.passing = map[mil.Pos]bool{}
+	for _, e := range r.funcs[0].Faults {
+		r.passing[e.Pos] = e.Pos != mil.Pos{}
+	}
+	for _, g := range ops.Survey(r.found.file, p) {
+		for _, e := range g.Faults {
+			delete(r.passing, e.Pos)
+		}
+	}
+}
+
 // checkShapes says what a compiler does with open axes: once for each function, not for each value.
 func checkShapes(c *check) {
 	if c.open == nil {
@@ -28,6 +70,15 @@ func checkShapes(c *check) {
 	for _, e := range c.unfixed {
 		if errors.Is(e, shapes.ErrOpen) {
 			c.error(e.Pos, e.Hint, "%s", e.Msg)
+		}
+	}
+	for _, f := range c.funcs {
+		for _, e := range f.Faults {
+			if c.compiler == chip.CoreML && c.passing[e.Pos] {
+				c.source = evidence{Source: "coremltools", Degree: "D", Chips: "any", Roads: "all"}.String()
+				c.warn(e.Pos, "give --shape, or convert the model with another default shape", "%s; so it is for the default "+
+					"shape, %s, and not for another that the program takes", e.Msg, defaults(f))
+			}
 		}
 	}
 	for i, f := range c.open.Funcs {
@@ -46,6 +97,15 @@ func checkShapes(c *check) {
 				inner)
 		}
 	}
+}
+
+// defaults lists the shapes of the inputs: "x [1, 1]".
+func defaults(f *ops.Graph) string {
+	var all []string
+	for _, v := range f.Parameters {
+		all = append(all, near.Cut(v.Name)+" "+shapes.Text(v.Shape))
+	}
+	return strings.Join(all, ", ")
 }
 
 // flexible tells of a function with open inputs. fixed is the function with the lengths that were taken.

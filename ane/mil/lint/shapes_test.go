@@ -83,3 +83,33 @@ func TestFlexibleLimits(t *testing.T) {
 		require.Len(t, found, want)
 	}
 }
+
+// An empty slice of the default shape is an error where that shape is compiled, and through Core ML a warning if another
+// shape of the range has none. Faults of every shape stay errors.
+func TestFaultsOfTheDefaultShape(t *testing.T) {
+	cut := func(begin string) string {
+		return flexible(`("DefaultShapes", {{"x", [1, 64, 1, 1]}}), ("RangeDims", {{"x", [[1, 1], [64, 64], [1, 1], [1, 64]]}})`,
+			"tensor<fp16, [1, 64, 1, ?]> y = slice_by_index(x = x, begin = tensor<int32, [4]>(["+begin+", 0, 0, 0]), "+
+				"end = tensor<int32, [4]>([1, 64, 1, -1]));\n")
+	}
+	for _, c := range []struct {
+		begin string
+		by    chip.Compiler
+		shape map[string][]int
+		want  string
+	}{
+		{"0", chip.CoreML, nil, "warning: slice_by_index: end: the slice of axis 3 of x[1 64 1 1] is empty; so it is for " +
+			"the default shape, x [1, 64, 1, 1]"},
+		{"0", chip.InMemory, nil, "is empty [types]"},
+		{"0", chip.CoreML, map[string][]int{"x": {1, 64, 1, 1}}, "is empty [types]"},
+		{"1", chip.CoreML, nil, "is empty [types]"},
+	} {
+		var all []string
+		for _, f := range lint.Text("", []byte(cut(c.begin)), lint.Options{Chips: []chip.Chip{chip.M4}, Shapes: c.shape,
+			Compilers: []chip.Compiler{c.by}, Only: []string{"dynamic-shape", "types"}}) {
+			all = append(all, f.String())
+		}
+		require.Contains(t, strings.Join(all, "\n"), c.want)
+		require.Equal(t, strings.HasPrefix(c.want, "warning"), !strings.Contains(strings.Join(all, "\n"), "[types]"))
+	}
+}
