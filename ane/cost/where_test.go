@@ -43,9 +43,14 @@ func offEngine(found []lint.Finding, c chip.Chip, via chip.Compiler) (places map
 	return places, whole
 }
 
-// reason returns the rule that keeps a statement from the engine: its own, or that of an operand, of a result, or of
-// what makes its weights.
+// reason returns the rule that keeps a statement from the engine: its own, or that of the statement around it, of an
+// operand, of a result, or of what makes its weights.
 func reason(n *ops.Node, places map[mil.Pos]string) string {
+	if n.Within != nil {
+		if rule := reason(n.Within, places); rule != "" {
+			return rule
+		}
+	}
 	if rule := places[n.Op.Pos]; rule != "" {
 		return rule
 	}
