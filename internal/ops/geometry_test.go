@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/internal/remark"
 )
 
 // resolve analyzes a function of one operation and returns its node and the notes. The
@@ -320,17 +321,17 @@ func TestSettingsOfScalars(t *testing.T) {
 // The last note reports that notes are left out. A note still counts operators after it.
 func TestLastNoteReportsOmittedNotes(t *testing.T) {
 	body := "tensor<fp32, [3]> u = relu(x = f);\n"
-	for i := range ops.MaxNotes + 2 {
+	for i := range remark.Max + 2 {
 		body += fmt.Sprintf("fp16 c%d = const()[val = fp16(1e9)];\n", i)
 	}
 	body += "tensor<fp32, [3]> v = relu(x = f);\ntensor<int32, [3]> nn = cast(x = f, dtype = string(\"int32\"));\n" +
 		"tensor<int32, [3]> z = add(x = nn, y = nn);"
 	g, list := analyze(t, around(body, "z"), nil)
 	require.Empty(t, list)
-	require.Len(t, g.Notes, ops.MaxNotes+1)
+	require.Len(t, g.Notes, remark.Max+1)
 	require.Contains(t, g.Notes[0], "relu, and 1 more operator: fp32")
-	require.Contains(t, g.Notes[ops.MaxNotes-1], "fp16(1e+09)")
-	require.Equal(t, "more notes are left out", g.Notes[ops.MaxNotes])
+	require.Contains(t, g.Notes[remark.Max-1], "fp16(1e+09)")
+	require.Equal(t, "more notes are left out", g.Notes[remark.Max])
 }
 
 // An offset of 0 is the offset of the header.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/remark"
 )
 
 // bracketed returns op with the attributes that are arguments of def among its arguments: operators that make constants
@@ -106,12 +107,12 @@ func (a *analysis) wrap(pos mil.Pos, err error) {
 }
 
 // RangeNotes returns a note on each literal of p with numbers that become infinite in its type, and one on each with
-// numbers that become zero. Notes are in the order of the text, at most MaxNotes. Unlike Analyze it needs no weights.
+// numbers that become zero. Notes are in the order of the text, at most remark.Max. Unlike Analyze it needs no weights.
 func RangeNotes(file string, p *mil.Program) (notes []string) {
 	for _, g := range Survey(file, p) {
 		notes = append(notes, g.ranges...)
 	}
-	return notes[:min(len(notes), MaxNotes)]
+	return notes[:min(len(notes), remark.Max)]
 }
 
 // outOfRange returns a note on the numbers of a literal that became infinite and one on those that became zero

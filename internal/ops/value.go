@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/remark"
 )
 
 // Limits of a single value.
@@ -145,8 +146,8 @@ type Graph struct {
 	Nodes  []*Node
 	// Notes are remarks that are not faults: what a real engine may refuse or compute differently.
 	Notes  []string
-	notes  Notes    // which makes them
-	ranges []string // those on numbers out of the range of their type
+	notes  remark.Notes // which makes them
+	ranges []string     // those on numbers out of the range of their type
 	// Parameters are Inputs and States in the order of the text.
 	Parameters []*Value
 	// A Survey has Faults, Statements and Values: what Analyze would refuse, all statements, and the values by name.

@@ -26,6 +26,7 @@ var parts = []part{
 		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 14_000},
 	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
+		"internal/remark/",
 		"internal/element/", "internal/numerics/", "internal/asm/", "internal/engine/emulate/",
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
 		"internal/engine/soft/detect/", "internal/engine/soft/run/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 34_500},

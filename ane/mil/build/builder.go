@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/internal/remark"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -32,7 +33,7 @@ type Builder struct {
 	lent    map[string]any  // tensors of WeightOf that are not converted, by path
 	blobs   map[string]bool // paths of all weight files, those of Blob included
 	faults  mil.ErrorList
-	notes   ops.Notes
+	notes   remark.Notes
 }
 
 // Option configures New.

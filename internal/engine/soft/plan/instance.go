@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
+	"github.com/anekit/anekit/internal/remark"
 )
 
 // Relink returns a copy of p with other weights.
@@ -90,7 +91,7 @@ func (l *linker) read(weights ane.Weights) error {
 	}
 	if len(old)+len(added) > 0 {
 		l.Notes = slices.DeleteFunc(slices.Clone(l.Notes), func(n string) bool { return slices.Contains(old, n) })
-		l.Notes = append(l.Notes, added[:min(len(added), ops.MaxNotes)]...)
+		l.Notes = append(l.Notes, added[:min(len(added), remark.Max)]...)
 	}
 	return bad.Merge(faults).Err()
 }

@@ -1,4 +1,5 @@
-package ops
+// Package remark lists the notes on a program: what several operators have in common is told once.
+package remark
 
 import (
 	"fmt"
@@ -6,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// MaxNotes is the largest number of notes on one program.
-const MaxNotes = 100
+// Max is the largest number of notes on one program.
+const Max = 100
 
 // Notes are remarks on a program that are not faults. Operators of a function with the same remark share one note, which
 // has the place of the first and the number of the others.
@@ -29,7 +30,7 @@ func (n *Notes) Add(function, kind string, e mil.Error) {
 	key := [2]string{function, e.Msg}
 	if t := n.told[key]; t != nil {
 		t.more++
-		if t.at < MaxNotes {
+		if t.at < Max {
 			n.List[t.at] = t.String()
 		}
 		return
@@ -45,9 +46,9 @@ func (n *Notes) Add(function, kind string, e mil.Error) {
 // AddText adds a note that stands for itself.
 func (n *Notes) AddText(text string) {
 	switch {
-	case len(n.List) < MaxNotes:
+	case len(n.List) < Max:
 		n.List = append(n.List, text)
-	case len(n.List) == MaxNotes:
+	case len(n.List) == Max:
 		n.List = append(n.List, "more notes are left out")
 	}
 }
