@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -30,6 +31,7 @@ type executable struct {
 	wanted  atomic.Bool  // by the Model
 	loads   atomic.Int64 // changes with at and loaded, so that invocations notice
 	closed  atomic.Bool
+	freeing sync.WaitGroup // requests whose binding was given up
 
 	base  *executable  // of which this is an instance, nil for a compiled program
 	users atomic.Int32 // itself until Close, and its instances, which the broker makes again from it
@@ -203,6 +205,7 @@ func (x *executable) leave(ctx context.Context) error {
 		return nil
 	}
 	_, err := outlast(ctx, func() (_ none, err error) {
+		x.freeing.Wait()
 		x.turn <- struct{}{}
 		defer func() { <-x.turn }()
 		if x.at != nil {

@@ -41,7 +41,7 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	v.busy <- struct{}{}
 	err := retry(func() error { return v.alone.bind(ctx) })
 	if isInFlight(err) {
-		go v.free()
+		x.freeing.Go(v.free)
 	} else {
 		<-v.busy
 	}
