@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -18,6 +19,9 @@ const limitEnv = "UNIMEM_TEST_FSIZE"
 // A Block larger than RLIMIT_FSIZE is memory of the heap, which cannot be shared: the error names the limit.
 func TestBelowFileLimit(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	if !host.ShareByFD {
+		t.Skip("Blocks are no memfds")
+	}
 	if os.Getenv(limitEnv) == "" {
 		cmd := exec.Command("/proc/self/exe", "-test.count=1", "-test.v", "-test.run", "^TestBelowFileLimit$")
 		cmd.Env = append(os.Environ(), limitEnv+"=1")
