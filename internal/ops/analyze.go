@@ -178,12 +178,12 @@ func (a *analysis) function(f *mil.Function) {
 		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.State:
 			a.fail(r.Pos, "read it with read_state and return the result", "output %s is a state", r.Name)
-		case v.input || v.Const() && v.Made == nil:
-			a.graph.Outputs = append(a.graph.Outputs, a.copied(v, r))
 		case v.listed:
 			a.fail(r.Pos, "read it with list_gather", "output %s is a list", r.Name)
 		case !slices.Contains(storable, v.DType):
 			a.fail(r.Pos, "convert it with cast", "output %s: %s cannot be stored on a surface", r.Name, v.DType)
+		case v.input || v.Const() && v.Made == nil:
+			a.graph.Outputs = append(a.graph.Outputs, a.copied(v, r))
 		default:
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}

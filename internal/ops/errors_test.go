@@ -121,6 +121,8 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 
 func TestFunctionFaults(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
+		"text as an output": {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { string y = const()[val = string(\"a\")]; } " +
+			"-> (y);\n}", "output y: string cannot be stored on a surface"},
 		"state as a tensor": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } " +
 			"-> (y);\n}", "3:66: relu: x: a state where a tensor is expected; read it first"},
 		"state as an output": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> s, fp16 x) { fp16 y = " +
