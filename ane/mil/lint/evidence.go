@@ -19,7 +19,7 @@ type evidence struct {
 // degrees are the words for the letters.
 var degrees = map[string]string{"M": "measured", "C": "compiled", "D": "stated", "I": "inferred"}
 
-// String says who found it, how, by which compilers and on which chips.
+// String names the source, how it found it, by which compilers and on which chips.
 func (e evidence) String() string {
 	text := e.Source + ": " + degrees[e.Degree]
 	if e.Roads != "all" {

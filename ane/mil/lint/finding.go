@@ -51,7 +51,7 @@ type Finding struct {
 	File     string   `json:"file,omitempty"`
 	Message  string   `json:"message"` // what is wrong here, with numbers
 	Fix      string   `json:"fix"`     // what to do here
-	// Source says who found it, how, and on which chips, if these differ.
+	// Source names the sources, how they found it, and on which chips, if these differ.
 	Source string `json:"source"`
 	// Chips are the chips of Options that the finding concerns, in order.
 	Chips []chip.Chip `json:"chips"`

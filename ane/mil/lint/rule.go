@@ -22,7 +22,7 @@ type Rule struct {
 	Title     string          `json:"title"`    // what the program does
 	Reason    string          `json:"reason"`   // what happens then, in one sentence
 	Fix       string          `json:"fix"`      // what to do
-	Source    string          `json:"source"`   // who found it, on which chips, by which compilers, and who disagrees
+	Source    string          `json:"source"`   // what found it, on which chips, by which compilers, and what disagrees
 	Fixable   bool            `json:"fixable"`  // Fix can do it
 
 	against []evidence // what disagrees: a finding that it concerns is a note
