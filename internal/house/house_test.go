@@ -113,6 +113,8 @@ var may = []struct {
 		"ane/mil/build", "ane/mil/lint", "internal/errtext", "internal/pages", "internal/sniff",
 		"internal/wholefile", "models/decoder/tokenizer", "unimem", "ane/weights", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/build"}},
+	{"contrib/peers", []string{"ane", "ane/engine", "ane/fp16", "ane/mil/build", "ane/wasm", "internal/decodertest",
+		"internal/step", "models/decoder", "unimem/blas", "unimem/safetensors"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "ane/mil/coreml", "models/decoder",
 		"internal/decodertest",
 		"unimem"}},

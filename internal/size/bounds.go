@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 124_900, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 128_200, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_750      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -42,7 +42,7 @@ var parts = []part{
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
 		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_500},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
-		"internal/weightbench/", "internal/decoderbench/", "internal/engine/soft/kernbench/"}, 19_600},
+		"internal/weightbench/", "internal/decoderbench/", "internal/engine/soft/kernbench/"}, 19_950},
 	{"what several share, examples", []string{"/"}, 0},
 }
 
