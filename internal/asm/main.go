@@ -9,13 +9,16 @@ import (
 	"log"
 
 	"github.com/anekit/anekit/internal/asm/emit"
+	"github.com/anekit/anekit/internal/asm/gemm"
 	"github.com/anekit/anekit/internal/asm/packed"
 )
 
 func main() {
 	check := flag.Bool("check", false, "only compare the files")
 	flag.Parse()
-	if err := emit.Package("../engine/soft/internal/packed", *check, packed.Write); err != nil {
-		log.Fatal("asm: packed: ", err)
+	for name, write := range map[string]func(*emit.File){"gemm": gemm.Write, "packed": packed.Write} {
+		if err := emit.Package("../engine/soft/internal/"+name, *check, write); err != nil {
+			log.Fatal("asm: ", name, ": ", err)
+		}
 	}
 }

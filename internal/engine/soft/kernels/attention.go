@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -45,7 +46,7 @@ func attention(s *Step) (run.Runner, int) {
 type attender struct {
 	ops.Attention
 	dtype                   mil.DType
-	query, key, value       operand
+	query, key, value       matrix.Operand
 	byQuery, byKey, byValue []int // strides in matrices along the batch axes
 	byMask                  []int // strides in elements along the axes of the scores; nil without a mask
 	penalty                 float32
@@ -76,11 +77,11 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		batch, m0 := i/r.tiles(), i%r.tiles()*r.rows
 		n := min(m0+r.rows, r.L) - m0
 		if batch != filled {
-			k = r.key.block(c, keys, spare, offset(batch, r.Batch, r.byKey), 0, r.E, 0, r.S)
-			v = r.value.block(c, values, spare, offset(batch, r.Batch, r.byValue), 0, r.S, 0, r.EV)
+			k = r.key.Block(c, keys, spare, offset(batch, r.Batch, r.byKey), 0, r.E, 0, r.S)
+			v = r.value.Block(c, values, spare, offset(batch, r.Batch, r.byValue), 0, r.S, 0, r.EV)
 			filled = batch
 		}
-		q := r.query.block(c, queries[:n*r.E], spare, offset(batch, r.Batch, r.byQuery), m0, m0+n, 0, r.E)
+		q := r.query.Block(c, queries[:n*r.E], spare, offset(batch, r.Batch, r.byQuery), m0, m0+n, 0, r.E)
 		scores, out := scores[:n*r.S], out[:n*r.EV]
 		r.sums.mul(scores, q, k, nil, r.E, r.S, work)
 		var sums [tileRows]float64

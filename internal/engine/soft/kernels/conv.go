@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -24,7 +26,10 @@ func conv(s *Step) (run.Runner, int) {
 			return r, work
 		}
 	}
-	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, p.win.In[2], p)
+	if p.inColumns = !p.transposed && s.inStrips(p.outputs); p.inColumns {
+		p.plan = matrix.New(&p.win, tileCols)
+	}
+	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, max(p.win.In[2], p.plan.Room()), p)
 }
 
 // leanColumns are so few that decoding a large weight in each run costs 3 to 4 % of its time (32 and 64 columns of
@@ -33,14 +38,16 @@ const leanColumns = 64
 
 // windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {
-	win        ops.Window // over three spatial axes
-	channels   int        // inputs of a group
-	outputs    int        // outputs of a group
-	weight     operand    // unless transposed
-	given      bool       // a bias
-	hardware   bool       // sum in the order of a chip: the input channel changes fastest, not slowest
+	win        ops.Window     // over three spatial axes
+	channels   int            // inputs of a group
+	outputs    int            // outputs of a group
+	weight     matrix.Operand // unless transposed
+	given      bool           // a bias
+	hardware   bool           // sum in the order of a chip: the input channel changes fastest, not slowest
 	transposed bool
-	offsets    [][3]int // for each kernel position: of x from the output position
+	inColumns  bool         // in strips
+	plan       *matrix.Plan // of the strips, or nil
+	offsets    [][3]int     // for each kernel position: of x from the output position
 }
 
 func newWindows(s *Step) *windows {
@@ -81,13 +88,32 @@ func volumetric(w ops.Window) ops.Window {
 	return w
 }
 
+func (p *windows) inStrips() bool { return p.inColumns }
+
+func (p *windows) part(c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int) (a []float32, stride int) {
+	return p.weight.Part(c, dst, spare, batch%p.win.Groups, m0, m1, k0, k1)
+}
+
+func (p *windows) strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	if p.plan != nil {
+		p.plan.Fill(dst, &c.In[0], spare, batch*p.channels, p.channels, n0, n1)
+		return dst
+	}
+	for i := range p.weight.Cols {
+		row := gemm.Rows[float32]{Elements: spare[:n1-n0], Count: 1, N: n1 - n0}
+		p.fill(c, row.Elements, spare[n1-n0:], batch*p.channels+i/len(p.offsets), p.offsets[i%len(p.offsets)], n0)
+		gemm.PackStrips(dst, p.weight.Cols, i, 1, row)
+	}
+	return dst
+}
+
 func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	if p.transposed {
 		p.exchanged(c, dst, spare, batch%p.win.Groups, m0, m1)
 		return dst
 	}
-	a := p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
-	k := p.weight.cols
+	a := p.weight.Block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.Cols)
+	k := p.weight.Cols
 	if !p.hardware || k == p.channels || p.channels == 1 {
 		return a
 	}
@@ -263,21 +289,7 @@ func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
 		}
 	default:
 		c.In[0].Load(spare, base+x)
-		every(dst, spare, down)
-	}
-}
-
-// every sets dst to the elements of src from the first on that are a step apart.
-func every[T any](dst, src []T, step int) {
-	if step == 2 {
-		for ; len(dst) >= 4 && len(src) >= 7; dst, src = dst[4:], src[min(8, len(src)):] {
-			dst[0], dst[1], dst[2], dst[3] = src[0], src[2], src[4], src[6]
-		}
-	}
-	at := 0
-	for i := range dst {
-		dst[i] = src[at]
-		at += step
+		matrix.Every(dst, spare, down)
 	}
 }
 

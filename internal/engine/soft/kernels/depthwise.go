@@ -32,7 +32,7 @@ const (
 func newDepthwise(s *Step, p *windows) (run.Runner, int) {
 	w := &p.win
 	_, integers := s.Attrs.(ByteWindow)
-	if integers || s.Arith.Operand != 0 || s.Arith.Result != 0 || p.weight.weights != nil || w.Groups == 1 ||
+	if integers || s.Arith.Operand != 0 || s.Arith.Result != 0 || p.weight.Weights != nil || w.Groups == 1 ||
 		p.channels*p.outputs > slidePairs || w.In[0]*w.Kernel[0]*w.Out[0] != 1 {
 		return nil, 0
 	}
@@ -51,13 +51,13 @@ func newDepthwise(s *Step, p *windows) (run.Runner, int) {
 			r.used[i][k*w.Dilations[1+i]%w.Strides[1+i]] = true
 		}
 	}
-	return r, p.weight.rows*p.weight.cols + max(w.In[2], p.outputs) + r.sums + p.channels*phases*r.phase
+	return r, p.weight.Rows*p.weight.Cols + max(w.In[2], p.outputs) + r.sums + p.channels*phases*r.phase
 }
 
 func (r *depthwise) strips() int { return (r.win.Out[1] + r.rows - 1) / r.rows }
 
 func (r *depthwise) Run(c *run.Call) {
-	c.Spread(c.In[0].Len()/r.channels/r.win.In[1]/r.win.In[2]*r.strips(), r.rows*r.win.Out[2]*r.outputs*r.weight.cols)
+	c.Spread(c.In[0].Len()/r.channels/r.win.In[1]/r.win.In[2]*r.strips(), r.rows*r.win.Out[2]*r.outputs*r.weight.Cols)
 }
 
 // Completes implements completer.
@@ -67,16 +67,16 @@ func (r *depthwise) Completes() bool { return true }
 func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 	w := &r.win
 	work := roomOf(c, worker)
-	a, spare, room := work.take(r.weight.rows*r.weight.cols), work.take(max(w.In[2], r.outputs)), work.take(r.sums)
+	a, spare, room := work.take(r.weight.Rows*r.weight.Cols), work.take(max(w.In[2], r.outputs)), work.take(r.sums)
 	phases := work.floats
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		batch, from := i/r.strips(), i%r.strips()*r.rows
 		rows := min(r.rows, w.Out[1]-from)
-		weights := r.weight.block(c, a, spare, batch%w.Groups, 0, r.outputs, 0, r.weight.cols)
+		weights := r.weight.Block(c, a, spare, batch%w.Groups, 0, r.outputs, 0, r.weight.Cols)
 		r.load(c, phases, spare, batch, from)
 		for m := range r.outputs {
 			sums := room[:(rows*r.pitch+gemm.SlideWidth-1)/gemm.SlideWidth*gemm.SlideWidth]
-			r.add(sums, weights[m*r.weight.cols:][:r.weight.cols], phases)
+			r.add(sums, weights[m*r.weight.Cols:][:r.weight.Cols], phases)
 			for y := 1; y < rows && r.pitch > w.Out[2]; y++ {
 				copy(sums[y*w.Out[2]:][:w.Out[2]], sums[y*r.pitch:])
 			}

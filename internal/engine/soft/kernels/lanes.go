@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -74,14 +75,7 @@ func (l *lanes) group(g int) (base, width, lane int) {
 }
 
 // offset converts a row-major index into an offset.
-func offset(i int, dims, by []int) int {
-	at := 0
-	for d := len(dims) - 1; d >= 0; d-- {
-		at += i % dims[d] * by[d]
-		i /= dims[d]
-	}
-	return at
-}
+func offset(i int, dims, by []int) int { return matrix.Offset(i, dims, by) }
 
 // at returns the offset of element j of a group's first lane, and the number of consecutive elements from there.
 func (l *lanes) at(base, j int) (mem, n int) {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -43,31 +44,48 @@ func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
 			return r, work
 		}
 	}
-	return newMatrices(&matrices{x: newOperand(s, 0, a.M, a.K, a.TransposeX, true),
-		y:  newOperand(s, 1, a.K, a.N, a.TransposeY, s.In[1].len() < largeWeight),
-		xs: path{a.Batch, byX}, ys: path{a.Batch, byY}, rowMajor: true, given: bias,
-		out: [3]path{{[]int{ops.Volume(a.Batch)}, []int{a.M * a.N}}, {[]int{a.M}, []int{a.N}}, {[]int{a.N}, []int{1}}}})
+	y := matrix.Operand{Index: 1, Rows: a.K, Cols: a.N, Flip: a.TransposeY, Weights: s.weights(1),
+		InStrips: s.inStrips(a.M)}
+	if s.In[1].len() < largeWeight {
+		s.decode(&y)
+	}
+	return newMatrices(&matrices{x: newOperand(s, 0, a.M, a.K, a.TransposeX, true), y: y,
+		xs: matrix.Path{Dims: a.Batch, By: byX}, ys: matrix.Path{Dims: a.Batch, By: byY}, rowMajor: true, given: bias,
+		out: [3]matrix.Path{{Dims: []int{ops.Volume(a.Batch)}, By: []int{a.M * a.N}},
+			{Dims: []int{a.M}, By: []int{a.N}}, {Dims: []int{a.N}, By: []int{1}}}})
 }
 
 // matrices are the panels of matmul, linear and einsum.
 type matrices struct {
-	x, y     operand
-	xs, ys   path    // their matrices through the batch
-	out      [3]path // of the result: through the batch, rows and columns
-	rowMajor bool    // the result is dense
-	given    bool    // a bias of linear: input 2 is added to every row
+	x, y     matrix.Operand
+	xs, ys   matrix.Path    // their matrices through the batch
+	out      [3]matrix.Path // of the result: through the batch, rows and columns
+	rowMajor bool           // the result is dense
+	given    bool           // a bias of linear: input 2 is added to every row
 }
 
 func newMatrices(p *matrices) (run.Runner, int) {
-	return newProduct(p.out[0].len(), p.x.rows, p.x.cols, p.y.cols, max(p.x.room(2*tileRows), p.y.room(p.y.rows)), p)
+	return newProduct(p.out[0].Len(), p.x.Rows, p.x.Cols, p.y.Cols, max(p.x.Room(2*stripRows), p.y.Room(p.y.Rows)), p)
 }
 
 func (p *matrices) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
-	return p.x.block(c, dst, spare, p.xs.at(batch), m0, m1, 0, p.x.cols)
+	return p.x.Block(c, dst, spare, p.xs.At(batch), m0, m1, 0, p.x.Cols)
 }
 
 func (p *matrices) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	return p.y.block(c, dst, spare, p.ys.at(batch), 0, p.y.rows, n0, n1)
+	return p.y.Block(c, dst, spare, p.ys.At(batch), 0, p.y.Rows, n0, n1)
+}
+
+func (p *matrices) inStrips() bool { return p.y.InStrips }
+
+func (p *matrices) part(
+	c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int,
+) (a []float32, stride int) {
+	return p.x.Part(c, dst, spare, p.xs.At(batch), m0, m1, k0, k1)
+}
+
+func (p *matrices) strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	return p.y.Strips(&c.In[p.y.Index], dst, spare, p.ys.At(batch), n0, n1)
 }
 
 func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []float32, byRow bool) {
@@ -80,13 +98,13 @@ func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []fl
 }
 
 func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
-	base := p.out[0].at(batch)
-	if p.rowMajor && n1-n0 == p.y.cols {
-		c.Out[0].Store(tile, base+p.out[1].at(m0))
+	base := p.out[0].At(batch)
+	if p.rowMajor && n1-n0 == p.y.Cols {
+		c.Out[0].Store(tile, base+p.out[1].At(m0))
 		return
 	}
 	for m := m0; m < m1; m++ {
-		p.out[2].each(tile[(m-m0)*(n1-n0):][:n1-n0], base+p.out[1].at(m), n0, c.Out[0].Store)
+		p.out[2].Each(tile[(m-m0)*(n1-n0):][:n1-n0], base+p.out[1].At(m), n0, c.Out[0].Store)
 	}
 }
 
@@ -124,42 +142,20 @@ func einsum(s *Step) (run.Runner, int) {
 	e := s.Attrs.(ops.Einsum)
 	x, y, out := func(a ops.Axis) int { return a.X }, func(a ops.Axis) int { return a.Y },
 		func(a ops.Axis) int { return a.Out }
-	in := path{[]int{ops.Volume(s.Out[0].Shape)}, []int{1}}
-	return newMatrices(&matrices{x: scattered(0, [3]path{along(e.Batch, x), along(e.M, x), along(e.K, x)}),
-		y: scattered(1, [3]path{along(e.Batch, y), along(e.K, y), along(e.N, y)}), xs: in, ys: in,
-		out: [3]path{along(e.Batch, out), along(e.M, out), along(e.N, out)}})
+	in := matrix.Path{Dims: []int{ops.Volume(s.Out[0].Shape)}, By: []int{1}}
+	p := &matrices{x: matrix.Scattered(0, [3]matrix.Path{along(e.Batch, x), along(e.M, x), along(e.K, x)}),
+		y: matrix.Scattered(1, [3]matrix.Path{along(e.Batch, y), along(e.K, y), along(e.N, y)}), xs: in, ys: in,
+		out: [3]matrix.Path{along(e.Batch, out), along(e.M, out), along(e.N, out)}}
+	p.y.InStrips = s.inStrips(p.x.Rows)
+	return newMatrices(p)
 }
 
-// path visits elements in the order of some axes.
-type path struct{ dims, by []int }
-
 // along returns a path of at least one axis.
-func along(axes []ops.Axis, by func(ops.Axis) int) path {
+func along(axes []ops.Axis, by func(ops.Axis) int) matrix.Path {
 	var dims, strides []int
 	for _, a := range axes {
 		dims, strides = append(dims, a.Length), append(strides, by(a))
 	}
 	merged, mergedBy := merge(dims, strides)
-	return path{merged, mergedBy[0]}
-}
-
-func (p *path) len() int { return ops.Volume(p.dims) }
-
-// at returns the offset of element i.
-func (p *path) at(i int) int { return offset(i, p.dims, p.by) }
-
-// dense reports whether neighbours lie side by side.
-func (p *path) dense() bool { return p.by[len(p.by)-1] == 1 }
-
-// each has f load or store elements from, from+1, .. of a path that starts at base, a run at a time.
-func (p *path) each(list []float32, base, from int, f func(some []float32, at int)) {
-	for len(list) > 0 {
-		n := 1
-		if p.dense() {
-			row := p.dims[len(p.dims)-1]
-			n = min(row-from%row, len(list))
-		}
-		f(list[:n], base+p.at(from))
-		list, from = list[n:], from+n
-	}
+	return matrix.Path{Dims: merged, By: mergedBy[0]}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -122,7 +123,7 @@ func (r *pooler) fold(c *run.Call, acc []float64, row []float32, first, ow int) 
 // addEvery is addRows of one row, whose elements are a stride apart.
 func addEvery(w way, acc []float64, x []float32, stride int) {
 	var gathered [poolTile]float32
-	every(gathered[:len(acc)], x, stride)
+	matrix.Every(gathered[:len(acc)], x, stride)
 	addRows(w, acc, gathered[:len(acc)], len(acc))
 }
 
@@ -171,7 +172,7 @@ func (r *halfMaxPooler) Span(c *run.Call, lo, hi, worker int) {
 		r.lines(c, line, plane, od, oh)
 		if stride > 1 {
 			for p := range stride {
-				every(dealt[p*phase:][:(r.width-p+stride-1)/stride], line[p:], stride)
+				matrix.Every(dealt[p*phase:][:(r.width-p+stride-1)/stride], line[p:], stride)
 			}
 		} else {
 			dealt = line

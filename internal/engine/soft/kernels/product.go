@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
-	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
@@ -14,6 +14,7 @@ type product struct {
 	rows, cols     int // of a tile of C
 	spare          int // float32s of working memory for panels
 	panels         panels
+	strips         striped // panels, if B is in strips; else nil
 	sums           sums
 	only           int // element to compute, counted from 1; 0 for all
 }
@@ -31,6 +32,22 @@ type panels interface {
 	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int)
 }
 
+// striped are panels that have B in strips, unless inStrips says no.
+type striped interface {
+	panels
+	inStrips() bool
+	// part returns elements k0 to k1 of rows m0 to m1 of A, which begin stride elements apart.
+	part(c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int) (a []float32, stride int)
+	// strips returns columns n0 to n1 of B in strips; n0 begins one.
+	strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32
+}
+
+// inStrips reports whether a product of so many rows is one with strips: only sums in float32 are.
+func (s *Step) inStrips(rows int) bool {
+	_, integers := s.Attrs.(ByteWindow)
+	return gemm.Strips() && rows >= gemm.StripRows && s.Arith.Operand == 0 && s.Arith.Result == 0 && !integers
+}
+
 // Sizes of a tile: C and a row of B fit a first-level cache; the panel of B fits 1 MiB unless k alone is larger.
 const (
 	tileRows = 32
@@ -41,24 +58,41 @@ const (
 	// Where k is longer and there are as many tiles along the rows, tiles and panels are twice as large: A is decoded
 	// less often and rows of C are longer.
 	longK, manyTiles = 1024, 8
+
+	stripRows = 48 // of a tile with strips
 )
 
 // newProduct plans the tiles. spare is the working memory that panels need in addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
-	larger := 1
+	larger, high, unit := 1, tileRows, 8
+	if p, ok := p.(striped); ok && p.inStrips() {
+		r.strips, high, unit = p, stripRows, gemm.Strip
+	}
 	if k > longK && m >= manyTiles*2*tileRows {
 		larger = 2
 	}
-	r.rows = min(m, larger*tileRows, max(panelA/k, 1))
-	r.cols = min(n, tileCols, max(larger*panelB/k/8*8, 16))
+	r.rows = min(m, larger*high, max(panelA/k, 1))
+	if down := (m + r.rows - 1) / r.rows; r.strips != nil {
+		r.rows = (m + down - 1) / down // equally high
+	}
+	r.cols = min(n, tileCols, max(larger*panelB/k/unit*unit, 16))
 	r.spare = max(k, r.rows, r.cols) + spare
 	return r, r.room()
 }
 
+// operands is the float32s of a panel of A and of one of B.
+func (r *product) operands() (a, b int) {
+	if r.strips != nil {
+		return r.rows * min(r.k, matrix.Depth), gemm.InStrips(r.k, r.cols)
+	}
+	return r.rows * r.k, r.k * r.cols
+}
+
 // room is the float32s of workspace of a worker.
 func (r *product) room() int {
-	return r.rows*r.cols + r.rows*r.k + r.spare + r.k*r.cols + r.sums.room(r.rows, r.k, r.cols)
+	a, b := r.operands()
+	return r.rows*r.cols + r.spare + a + b + r.sums.room(r.rows, r.k, r.cols)
 }
 
 // tiles returns the number of tiles of C along its rows and columns.
@@ -93,7 +127,8 @@ func (r *product) single() (tile, place int, ok bool) {
 func (r *product) Span(c *run.Call, lo, hi, worker int) {
 	down, across := r.tiles()
 	work := roomOf(c, worker)
-	tile, a, spare, right := work.take(r.rows*r.cols), work.take(r.rows*r.k), work.take(r.spare), work.take(r.k*r.cols)
+	inA, inB := r.operands()
+	tile, spare, a, right := work.take(r.rows*r.cols), work.take(r.spare), work.take(inA), work.take(inB)
 	_, place, single := r.single()
 	var b []float32
 	filled, far := -1, distance{}
@@ -102,14 +137,30 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 		m1 := min(m0+r.rows, r.m)
 		batch, n0 := i/down/across, i/down%across*r.cols
 		n1 := min(n0+r.cols, r.n)
-		if filled != i/down {
+		fresh := filled != i/down
+		filled = i / down
+		out := tile[:(m1-m0)*(n1-n0)]
+		if r.strips != nil {
+			if fresh {
+				b = r.strips.strips(c, right, spare, batch, n0, n1)
+			}
+			for at := 0; at < r.k; at += matrix.Depth {
+				depth := min(matrix.Depth, r.k-at)
+				left, stride := r.strips.part(c, a, spare, batch, m0, m1, at, at+depth)
+				gemm.MulStrips(out, left, stride, b, m1-m0, r.k, n1-n0, at, depth)
+			}
+			bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
+			addBias(out, bias, byRow)
+			r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
+			c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
+			continue
+		}
+		if fresh {
 			b = r.panels.right(c, right[:r.k*(n1-n0)], spare, batch, n0, n1)
-			filled = i / down
 			far.looked = false
 		}
 		left := r.panels.left(c, a[:(m1-m0)*r.k], spare, batch, m0, m1)
 		bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
-		out := tile[:(m1-m0)*(n1-n0)]
 		if r.sums.rules == 0 {
 			gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
 			addBias(out, bias, byRow)
@@ -175,55 +226,34 @@ type exchangedPanels struct {
 	k, room int // room is the floats of inner's spare
 }
 
-// Bounds of exchanged: at most fewColumns, and rows that fill a register.
-const (
-	fewColumns = 4
-	manyRows   = gemm.Interleaved
-)
+// fewColumns bounds those of exchanged.
+const fewColumns = 4
 
 // exchanged returns p with its operands exchanged, or p if that has no use.
 func exchanged(p *product) *product {
-	if p.n > fewColumns || p.m < manyRows || isElementwise(p.panels) {
+	if p.n > fewColumns || p.m < matrix.Many || isElementwise(p.panels) {
 		return p
 	}
 	t := &exchangedPanels{panels: p.panels, k: p.k, room: p.spare}
-	r, _ := newProduct(p.batch, p.n, p.k, p.m, p.spare+max(manyRows*p.k, fewColumns*tileCols), t)
+	r, _ := newProduct(p.batch, p.n, p.k, p.m, p.spare+max(matrix.Many*p.k, fewColumns*tileCols), t)
 	return r.(*product)
 }
 
 // left returns columns m0 to m1 of inner's B as rows.
 func (p *exchangedPanels) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	n := m1 - m0
-	intoColumns(dst, p.k, p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1), n)
+	matrix.IntoColumns(dst, p.k, p.panels.right(c, spare[p.room:][:n*p.k], spare[:p.room], batch, m0, m1), n)
 	return dst
 }
 
 // right returns rows n0 to n1 of inner's A as columns.
 func (p *exchangedPanels) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	for at := n0; at < n1; at += manyRows {
-		rows := min(manyRows, n1-at)
+	for at := n0; at < n1; at += matrix.Many {
+		rows := min(matrix.Many, n1-at)
 		from := p.panels.left(c, spare[p.room:][:rows*p.k], spare[:p.room], batch, at, at+rows)
-		intoColumns(dst[at-n0:], n1-n0, from, p.k)
+		matrix.IntoColumns(dst[at-n0:], n1-n0, from, p.k)
 	}
 	return dst
-}
-
-// intoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows
-// begin width elements apart.
-func intoColumns(dst []float32, width int, from []float32, high int) {
-	if len(from) == manyRows*high {
-		var rows [manyRows][]float32
-		for i := range rows {
-			rows[i] = from[i*high:][:high]
-		}
-		gemm.Interleave(dst, width, &rows)
-		return
-	}
-	for i := range len(from) / high {
-		for d, f := range from[i*high:][:high] {
-			dst[d*width+i] = f
-		}
-	}
 }
 
 func (p *exchangedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool) {
@@ -233,127 +263,50 @@ func (p *exchangedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1
 
 func (p *exchangedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
 	back := spare[p.room:][:len(tile)]
-	intoColumns(back, m1-m0, tile, n1-n0)
+	matrix.IntoColumns(back, m1-m0, tile, n1-n0)
 	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)
-}
-
-// operand is a batch of matrices of rows x cols. Each is dense in memory; with
-// flip its rows and columns are exchanged there.
-type operand struct {
-	index      int // index of the call's input
-	rows, cols int
-	flip       bool
-	packed     []float32       // a constant's matrices, decoded once and not flipped
-	weights    *packed.Weights // a matrix that stays packed, or nil
-	paths      *[3]path        // of matrices, rows and columns in memory unless they are dense
-}
-
-// scattered describes input index with matrices, rows and columns anywhere.
-func scattered(index int, at [3]path) operand {
-	o := operand{index: index, rows: at[1].len(), cols: at[2].len(), paths: &at}
-	if o.flip = at[1].dense() && !at[2].dense(); o.flip {
-		at[1], at[2] = at[2], at[1]
-	}
-	return o
 }
 
 // newOperand describes input index of a step. With ahead it decodes a constant before
 // the runs, within the budget of the program, unless an instance shares the one of its base.
-func newOperand(s *Step, index, rows, cols int, flip, ahead bool) operand {
-	p := s.In[index]
-	o := operand{index: index, rows: rows, cols: cols, flip: flip, weights: s.weights(index)}
-	if o.weights != nil || !p.Constant || !ahead {
-		return o
+func newOperand(s *Step, index, rows, cols int, flip, ahead bool) matrix.Operand {
+	o := matrix.Operand{Index: index, Rows: rows, Cols: cols, Flip: flip, Weights: s.weights(index)}
+	if ahead {
+		s.decode(&o)
 	}
-	if n := p.len(); p.Ahead == nil {
-		if s.Decode == nil || n > *s.Decode {
-			return o
-		}
-		*s.Decode -= n
-		p.Data.Rules = s.Arith.Operand
-		p.Ahead = make([]float32, n)
-		spare := make([]float32, max(rows, o.room(rows)))
-		for m := range n / (rows * cols) {
-			o.copy(&p.Data, p.Ahead[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
-		}
-	}
-	o.packed, o.flip = p.Ahead, false
 	return o
+}
+
+// decode decodes an operand that is a constant, if it may be decoded ahead.
+func (s *Step) decode(o *matrix.Operand) {
+	p := s.In[o.Index]
+	if o.Weights != nil || !p.Constant {
+		return
+	}
+	one := o.Rows * o.Cols // of the matrices in memory
+	size := one
+	if o.InStrips {
+		size = gemm.InStrips(o.Rows, o.Cols)
+	}
+	if n := p.len() / one; p.Ahead == nil {
+		if s.Decode == nil || n*size > *s.Decode {
+			return
+		}
+		*s.Decode -= n * size
+		p.Data.Rules = s.Arith.Operand
+		p.Ahead = make([]float32, n*size)
+		spare := make([]float32, max(o.Rows, o.Cols, o.Room(o.Rows)))
+		for m := range n {
+			if to := p.Ahead[m*size:][:size]; o.InStrips {
+				o.Strips(&p.Data, to, spare, m, 0, o.Cols)
+			} else {
+				o.Copy(&p.Data, to, spare, m, 0, o.Rows, 0, o.Cols)
+			}
+		}
+	}
+	o.Decoded, o.Flip = p.Ahead, false
 }
 
 // largeWeight is the least elements of a weight that is not decoded ahead where a run reads each element about once.
 // Decoded, it takes twice its bytes more in each program that has it, and is hardly quicker to read.
 const largeWeight = 1 << 18
-
-// block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
-// dst, or in place where they are stored so. spare holds at least r1-r0.
-func (o *operand) block(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c1 int) []float32 {
-	if o.packed == nil {
-		o.copy(&c.In[o.index], dst, spare, matrix, r0, r1, c0, c1)
-		return dst
-	}
-	from := o.packed[matrix*o.rows*o.cols:][:o.rows*o.cols]
-	if c1-c0 == o.cols {
-		return from[r0*o.cols : r1*o.cols]
-	}
-	for r := r0; r < r1; r++ {
-		copy(dst[(r-r0)*(c1-c0):][:c1-c0], from[r*o.cols+c0:])
-	}
-	return dst
-}
-
-// row decodes a part of a row of a matrix in memory.
-func (o *operand) row(v *run.Vec, dst []float32, matrix, row, col int) {
-	if o.weights != nil {
-		o.weights.Floats(dst, row, col)
-		return
-	}
-	if o.paths != nil {
-		o.paths[2].each(dst, o.paths[0].at(matrix)+o.paths[1].at(row), col, v.Load)
-		return
-	}
-	across := o.cols
-	if o.flip {
-		across = o.rows
-	}
-	v.Load(dst, matrix*o.rows*o.cols+row*across+col)
-}
-
-// flipped is copy for a matrix whose rows in memory are columns. Several become columns at a time where spare has room
-// for them.
-func (o *operand) flipped(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
-	high := r1 - r0
-	for at, n := c0, 0; at < c1; at += n {
-		n = 1
-		if at+manyRows <= c1 && len(spare) >= manyRows*high {
-			n = manyRows
-		}
-		for i := range n {
-			o.row(v, spare[i*high:][:high], matrix, at+i, r0)
-		}
-		intoColumns(dst[at-c0:], c1-c0, spare[:n*high], high)
-	}
-}
-
-// room is the float32s of spare that block needs besides those for a row and a column, for at most some rows.
-func (o *operand) room(rows int) int {
-	if o.packed == nil && o.flip {
-		return manyRows * min(rows, o.rows)
-	}
-	return 0
-}
-
-// copy is block for elements in memory; it always fills dst.
-func (o *operand) copy(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
-	w := c1 - c0
-	switch {
-	case o.flip:
-		o.flipped(v, dst, spare, matrix, r0, r1, c0, c1)
-	case w == o.cols && o.weights == nil && o.paths == nil:
-		v.Load(dst, matrix*o.rows*o.cols+r0*o.cols)
-	default:
-		for r := r0; r < r1; r++ {
-			o.row(v, dst[(r-r0)*w:][:w], matrix, r, c0)
-		}
-	}
-}

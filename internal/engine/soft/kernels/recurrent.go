@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -29,7 +30,7 @@ func recurrent(s *Step) (run.Runner, int) {
 		r.sums = newSums(rules)
 	}
 	r.gate, r.cell, r.final, r.clip = r.squash(a.Gate), r.squash(a.Cell), r.squash(a.Final), r.sums.round(a.Clip)
-	return r, (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 3*r.rows + 3*a.H + max(manyRows*max(a.I, a.H), r.rows) +
+	return r, (a.I+a.H)*r.rows + a.B*(a.I+2*r.rows+3*a.H) + 3*r.rows + 3*a.H + max(matrix.Many*max(a.I, a.H), r.rows) +
 		max(r.sums.room(a.B, a.I, r.rows), r.sums.room(a.B, a.H, r.rows))
 }
 
@@ -61,7 +62,7 @@ type recurrence struct {
 
 // recurrentCell holds the weights of a cell and the indexes of its vectors.
 type recurrentCell struct {
-	ih, hh         operand
+	ih, hh         matrix.Operand
 	bias, peephole int
 }
 
@@ -99,12 +100,12 @@ func (r *recurrence) sequence(c *run.Call, worker, index, first, last int) {
 	roomI, roomH := work.take(r.I*r.rows), work.take(r.H*r.rows)
 	w := cellWork{x: work.take(n * r.I), fromX: work.take(n * r.rows), fromH: work.take(n * r.rows),
 		h: work.take(n * r.H), memory: work.take(n * r.H), spareH: work.take(r.H), biasX: work.take(r.rows),
-		biasH: work.take(r.rows), peephole: work.take(3 * r.H), spare: work.take(max(manyRows*max(r.I, r.H), r.rows))}
+		biasH: work.take(r.rows), peephole: work.take(3 * r.H), spare: work.take(max(matrix.Many*max(r.I, r.H), r.rows))}
 	none := work.take(r.rows)
 	clear(none)
 	w.room = work
-	ih := cell.ih.block(c, roomI, w.spare, 0, 0, r.I, 0, r.rows)
-	w.hh = cell.hh.block(c, roomH, w.spare, 0, 0, r.H, 0, r.rows)
+	ih := cell.ih.Block(c, roomI, w.spare, 0, 0, r.I, 0, r.rows)
+	w.hh = cell.hh.Block(c, roomH, w.spare, 0, 0, r.H, 0, r.rows)
 	clear(w.biasX)
 	clear(w.biasH)
 	clear(w.peephole)

@@ -38,15 +38,15 @@ func filled(t testing.TB, n int, bits byte) []byte {
 // a + c) b', where b' = transpose(b) * c is folded.
 const layered = `program(1.3)
 {
-func main<ios18>(tensor<fp16, [4, 8]> x) {
+func main<ios18>(tensor<fp16, [3, 8]> x) {
 tensor<fp16, [8, 8]> a = const()[val = tensor<fp16, [8, 8]>(BLOBFILE(path = string("a.bin"), offset = uint64(64)))];
 tensor<fp16, [8, 8]> b = const()[val = tensor<fp16, [8, 8]>(BLOBFILE(path = string("b.bin"), offset = uint64(64)))];
 tensor<fp16, [8]> c = const()[val = tensor<fp16, [8]>(BLOBFILE(path = string("c.bin"), offset = uint64(64)))];
-tensor<fp16, [4, 8]> s = linear(x = x, weight = a, bias = c);
+tensor<fp16, [3, 8]> s = linear(x = x, weight = a, bias = c);
 tensor<fp16, [8, 8]> turned = transpose(x = b, perm = tensor<int32, [2]>([1, 0]));
 tensor<fp16, [8, 8]> scaled = mul(x = turned, y = c);
-tensor<fp16, [4, 8]> m = matmul(x = s, y = scaled);
-tensor<fp16, [4, 8]> y = relu(x = m);
+tensor<fp16, [3, 8]> m = matmul(x = s, y = scaled);
+tensor<fp16, [3, 8]> y = relu(x = m);
 } -> (y);
 }`
 

@@ -12,6 +12,12 @@
 // far from the limits of float32. For other float32 operands the assembly gives the fused sum and the Go code the
 // rounded one. To first order each is within k * 2^-24 * sum(|a*b|) of the exact value.
 //
+// # Strips
+//
+// MulStrips multiplies by a matrix whose columns lie in strips, which its owner copies once for all rows of A. Rows of a
+// matrix that is as wide as a page share few lines of the first-level cache; a strip has none of that. AVX2 has kernels
+// for it. The bits are those of Mul.
+//
 // NaN and infinities propagate as in IEEE 754, no operand is skipped for being
 // zero, and subnormals are kept. The processor determines the bits of a NaN.
 package gemm

@@ -9,17 +9,19 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
 )
 
-// number is an element of a matrix; each has four bytes.
-type number interface{ float32 | int32 }
+// number is an element of a matrix.
+type number interface{ float32 | int32 | half }
 
 // fence is memory for numbers between two inaccessible pages.
 type fence[T number] struct{ middle []byte }
 
 func newFence[T number](t *testing.T, n int) fence[T] {
 	page := syscall.Getpagesize()
-	size := (4*n + page - 1) / page * page
+	size := (bytesOf[T](n) + page - 1) / page * page
 	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, syscall.Munmap(mem)) })
@@ -28,12 +30,17 @@ func newFence[T number](t *testing.T, n int) fence[T] {
 	return fence[T]{middle}
 }
 
+func bytesOf[T number](n int) int {
+	var one T
+	return n * int(unsafe.Sizeof(one))
+}
+
 // put copies values to the start or to the end of the memory, so that reading
 // or writing one element beyond them faults.
 func (f fence[T]) put(values []T, atEnd bool) []T {
 	at := 0
 	if atEnd {
-		at = len(f.middle) - 4*len(values)
+		at = len(f.middle) - bytesOf[T](len(values))
 	}
 	s := unsafe.Slice((*T)(unsafe.Pointer(&f.middle[at])), len(values))
 	copy(s, values)
@@ -95,4 +102,39 @@ func TestFixedStaysInsideItsPages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStripsStayInsideTheirPages is of MulStrips and PackStrips.
+func TestStripsStayInsideTheirPages(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(19, 20))
+	const m, k, n = 19, 37, 49
+	fc, fa, fb := newFence[float32](t, m*n), newFence[float32](t, m*k), newFence[float32](t, InStrips(k, n))
+	floats, bits := newFence[float32](t, k*n), newFence[half](t, k*n)
+	for _, atEnd := range []bool{true, false} {
+		for _, m := range []int{1, 4, 6, 7, 12, 13, m} {
+			for _, k := range []int{1, 4, 7, k} {
+				for _, n := range []int{1, 8, 9, 15, 16, 17, 24, 33, n} {
+					left, right, want := halves(r, m*k), halves(r, k*n), make([]float32, m*n)
+					loop(want, left, right, m, k, n, rounded)
+					b := fb.put(make([]float32, InStrips(k, n)), atEnd)
+					c, a := fc.put(make([]float32, m*n), atEnd), fa.put(left, atEnd)
+					for _, stored := range []bool{false, true} {
+						if stored {
+							x := make([]half, k*n)
+							for i, f := range right {
+								x[i] = fp16.FromFloat32(f)
+							}
+							PackStrips(b, k, 0, 1, Rows[half]{bits.put(x, atEnd), k, n, n})
+						} else {
+							PackStrips(b, k, 0, 1, Rows[float32]{floats.put(right, atEnd), k, n, n})
+						}
+						clear(c)
+						MulStrips(c, a, k, b, m, k, n, 0, k)
+						sameBits(t, want, c, "%d x %d x %d", m, k, n)
+					}
+				}
+			}
+		}
+	}
 }

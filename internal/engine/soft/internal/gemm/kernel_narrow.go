@@ -6,3 +6,8 @@ package gemm
 
 func walkTile(*float64, *float32, *int32, *float32, int, int, int, bool, bool, bool) {}
 func interleaveTiles(*float32, int, *[Interleaved]*float32, int)                     {}
+
+func stripTile(int, *float32, *float32, *float32, int, int, int, int, bool) {}
+func halfTile(int, *float32, *float32, *float32, int, int, int, int, bool)  {}
+func stripFloats(*float32, *float32, int, int, int, int, int)               {}
+func stripHalves(*float32, *half, int, int, int, int, int)                  {}

@@ -1,0 +1,181 @@
+// Package gemm writes the assembly of the software engine's package of that name that is for strips of columns.
+package gemm
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/internal/asm/emit"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unroll is the rows of a strip that a step of a loop takes.
+const unroll = 4
+
+// Write writes all functions.
+func Write(f *emit.File) {
+	w := width{emit.Width{File: f, Bits: 256}}
+	for _, t := range []struct {
+		name string
+		tile
+	}{{"stripTile", tile{w, 6, 2}}, {"halfTile", tile{w, 12, 1}}} {
+		f.Func(t.name, "(rows int, c, a, b *float32, n, k, depth, tiles int, add bool)", fmt.Sprintf(
+			`multiplies 1 to %d rows of A by %d columns of depth rows of a strip, and as many rows after them until there are
+tiles. n is the distance between rows of C, k that between rows of A. Sums begin with C if add is set, else with +0.`,
+			t.rows, 8*t.vectors))
+		for rows := t.rows; rows > 0; rows-- {
+			f.When("rows", rows, tile{w, rows, t.vectors}.write)
+		}
+		f.RET()
+	}
+	for _, halves := range []bool{false, true} {
+		name, from := "stripFloats", "float32"
+		if halves {
+			name, from = "stripHalves", "half"
+		}
+		f.Func(name, "(dst *float32, src *"+from+", rows, strips, byRow, byStrip, from int)",
+			`copies rows of a matrix into strips. Rows are byRow floats apart in a strip and from elements apart in
+the matrix, strips are byStrip floats apart.`)
+		w.pack(halves)
+	}
+}
+
+// width writes instructions for vectors of one width.
+type width struct{ emit.Width }
+
+// tile is some rows of some vectors of C.
+type tile struct {
+	width
+	rows, vectors int
+}
+
+// lines are pointers to each third row, so that those between have an address each.
+type lines struct {
+	each []reg.GPVirtual
+	step reg.GPVirtual // bytes from one row to the next
+}
+
+// from returns pointers to the rows from first on.
+func (t tile) from(first, step reg.GPVirtual) lines {
+	l := lines{[]reg.GPVirtual{t.GP64()}, step}
+	t.MOVQ(first, l.each[0])
+	for i := 3; i < t.rows; i += 3 {
+		next := t.GP64()
+		t.LEAQ(Mem{Base: l.each[i/3-1], Index: step, Scale: 2}, next)
+		t.ADDQ(step, next)
+		l.each = append(l.each, next)
+	}
+	return l
+}
+
+// at is memory some bytes from the beginning of row i.
+func (l lines) at(i, bytes int) Mem {
+	m := Mem{Base: l.each[i/3], Disp: bytes}
+	if i%3 > 0 {
+		m.Index, m.Scale = l.step, uint8(i%3)
+	}
+	return m
+}
+
+func (t tile) write() {
+	c, a, n, k := t.Whole(t.Param("c")), t.Whole(t.Param("a")), t.Whole(t.Param("n")), t.Whole(t.Param("k"))
+	t.SHLQ(Imm(2), n)
+	t.SHLQ(Imm(2), k)
+	t.Times("tile", t.Whole(t.Param("tiles")), func() {
+		sums := t.Vectors(t.rows * t.vectors)
+		each := func(f func(sum reg.Register, at Mem)) {
+			l := t.from(c, n)
+			for i, s := range sums {
+				f(s, l.at(i/t.vectors, i%t.vectors*32))
+			}
+		}
+		begin, zero := t.Fresh("begin"), t.Fresh("zero")
+		t.CMPB(t.Place(t.Param("add")), Imm(0))
+		t.JEQ(zero)
+		each(func(s reg.Register, at Mem) { t.VMOVUPS(at, s) })
+		t.JMP(begin)
+		t.Here(zero)
+		for _, s := range sums {
+			t.VXORPS(s, s, s)
+		}
+		t.Here(begin)
+		t.products(sums, t.from(a, k))
+		each(func(s reg.Register, at Mem) { t.VMOVUPS(s, at) })
+		for range t.rows {
+			t.ADDQ(n, c)
+			t.ADDQ(k, a)
+		}
+	})
+	t.End()
+}
+
+// products adds the products of rows of A and of a strip to sums.
+func (t tile) products(sums []reg.VecVirtual, left lines) {
+	b, depth := t.Whole(t.Param("b")), t.Whole(t.Param("depth"))
+	few, done, many := t.Fresh("few"), t.Fresh("done"), t.Fresh("many")
+	steps := func(count int) {
+		right := t.Vectors(t.vectors)
+		for u := range count {
+			for v, r := range right {
+				t.VMOVUPS(emit.At(b, u*64+v*32), r)
+			}
+			for i := range t.rows {
+				s := t.Vector()
+				t.VBROADCASTSS(left.at(i, 4*u), s)
+				for v, r := range right {
+					t.VFMADD231PS(r, s, sums[i*t.vectors+v])
+				}
+			}
+		}
+		t.Add(count*64, b)
+		for _, p := range left.each {
+			t.Add(count*4, p)
+		}
+	}
+	t.SUBQ(Imm(unroll), depth)
+	t.JLT(few)
+	t.Here(many)
+	steps(unroll)
+	t.SUBQ(Imm(unroll), depth)
+	t.JGE(many)
+	t.Here(few)
+	t.ADDQ(Imm(unroll), depth)
+	t.JEQ(done)
+	t.Times("step", depth, func() { steps(1) })
+	t.Here(done)
+}
+
+func (w width) pack(halves bool) {
+	dst, src := w.Whole(w.Param("dst")), w.Whole(w.Param("src"))
+	byRow, byStrip, from := w.Whole(w.Param("byRow")), w.Whole(w.Param("byStrip")), w.Whole(w.Param("from"))
+	size, shift := 4, uint64(2)
+	if halves {
+		size, shift = 2, 1
+	}
+	w.SHLQ(Imm(2), byRow)
+	w.SHLQ(Imm(2), byStrip)
+	w.SHLQ(Imm(shift), from)
+	w.Times("strip", w.Whole(w.Param("strips")), func() {
+		to, at := w.GP64(), w.GP64()
+		w.MOVQ(dst, to)
+		w.MOVQ(src, at)
+		w.Times("row", w.Whole(w.Param("rows")), func() {
+			low, high := w.Vector(), w.Vector()
+			if halves {
+				w.VCVTPH2PS(emit.At(at, 0), low)
+				w.VCVTPH2PS(emit.At(at, 16), high)
+			} else {
+				w.VMOVUPS(emit.At(at, 0), low)
+				w.VMOVUPS(emit.At(at, 32), high)
+			}
+			w.VMOVUPS(low, emit.At(to, 0))
+			w.VMOVUPS(high, emit.At(to, 32))
+			w.ADDQ(from, at)
+			w.ADDQ(byRow, to)
+		})
+		w.ADDQ(byStrip, dst)
+		w.Add(16*size, src)
+	})
+	w.End()
+}

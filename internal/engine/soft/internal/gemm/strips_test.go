@@ -1,0 +1,135 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
+)
+
+// useStrips skips a test where the processor lacks the kernels of strips.
+func useStrips(tb testing.TB) {
+	if !slices.Contains(simd.Levels(), simd.AVX2) {
+		tb.Skip("the kernels of strips need AVX2")
+	}
+	use(tb, simd.AVX2)
+}
+
+// inStrips returns a matrix in strips, with NaN beyond its columns.
+func inStrips(b []float32, k, n int) []float32 {
+	to := make([]float32, InStrips(k, n))
+	for i := range to {
+		to[i] = float32(math.NaN())
+	}
+	for i := range k {
+		for j := range n {
+			to[(j/Strip*k+i)*Strip+j%Strip] = b[i*n+j]
+		}
+	}
+	return to
+}
+
+// TestStrips requires the bits of Mul, those of NaN included, for the whole depth and for parts of it, with rows of A
+// that lie apart.
+func TestStrips(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(41, 42))
+	odd := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 0x1p-149,
+		math.Float32frombits(0x7fc01234), math.Float32frombits(0xffc00abc)}
+	for _, k := range []int{1, 3, 4, 5, 11, 257, 600} {
+		for m := 1; m <= 26; m++ {
+			for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 24, 25, 31, 49, 64} {
+				stride := k + r.IntN(3)
+				a, b := normals(r, m*k), normals(r, k*n)
+				for range 3 {
+					a[r.IntN(len(a))], b[r.IntN(len(b))] = odd[r.IntN(len(odd))], odd[r.IntN(len(odd))]
+				}
+				want, got, apart := make([]float32, m*n), normals(r, m*n+3), normals(r, m*stride)
+				for i := range m {
+					copy(apart[i*stride:], a[i*k:][:k])
+				}
+				Mul(want, a, b, m, k, n)
+				beyond := slices.Clone(got[m*n:])
+				for d := 0; d < k; {
+					depth := min(1+r.IntN(2*k), k-d)
+					MulStrips(got[:m*n], apart[d:], stride, inStrips(b, k, n), m, k, n, d, depth)
+					d += depth
+				}
+				for i, f := range want {
+					require.Equal(t, math.Float32bits(f), math.Float32bits(got[i]), "%dx%dx%d, element %d", m, k, n, i)
+				}
+				require.Equal(t, beyond, got[m*n:])
+			}
+		}
+	}
+}
+
+// TestPackStrips puts rows of every distance at every place.
+func TestPackStrips(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(43, 44))
+	for range 2000 {
+		count, n, step := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(3)
+		at, stride := r.IntN(4), r.IntN(90)
+		k := at + (count-1)*step + 1 + r.IntN(3)
+		x := make([]half, (count-1)*stride+n+r.IntN(40))
+		floats := make([]float32, len(x))
+		for i := range x {
+			x[i] = half(r.Uint32())
+			floats[i] = x[i].Float32()
+		}
+		from := normals(r, InStrips(k, n))
+		of, got := slices.Clone(from), slices.Clone(from)
+		PackStrips(of, k, at, step, Rows[float32]{floats, count, n, stride})
+		PackStrips(got, k, at, step, Rows[half]{x, count, n, stride})
+		for i := range k {
+			row := i - at
+			for j := range n {
+				place := (j/Strip*k+i)*Strip + j%Strip
+				want := from[place]
+				if row >= 0 && row%step == 0 && row/step < count {
+					want = floats[row/step*stride+j]
+				}
+				sameBits(t, []float32{want, want}, []float32{of[place], got[place]}, "row %d, column %d", i, j)
+			}
+		}
+	}
+}
+
+func TestStripsRefuse(t *testing.T) {
+	useStrips(t)
+	c, a, b := make([]float32, 6*16), make([]float32, 6*8), make([]float32, 8*16)
+	for _, s := range []struct{ c, a, b, stride, m, k, n, d, depth int }{
+		{95, 48, 128, 8, 6, 8, 16, 0, 8}, {96, 47, 128, 8, 6, 8, 16, 0, 8}, {96, 48, 127, 8, 6, 8, 16, 0, 8},
+		{96, 48, 128, 7, 6, 8, 16, 0, 8}, {96, 48, 128, 8, 0, 8, 16, 0, 8}, {96, 48, 128, 8, 6, 8, 16, 1, 8},
+		{96, 48, 128, 8, 6, 8, 16, -1, 8}, {96, 48, 128, 8, 6, 8, -1, 0, 8},
+	} {
+		require.Panics(t, func() {
+			MulStrips(c[:s.c], a[:s.a], s.stride, b[:s.b], s.m, s.k, s.n, s.d, s.depth)
+		}, "%+v", s)
+	}
+	require.Panics(t, func() { PackStrips(b, 8, 0, 1, Rows[float32]{a[:31], 2, 16, 16}) }, "a short row")
+	require.Panics(t, func() { PackStrips(b, 8, 7, 1, Rows[float32]{a, 2, 16, 16}) }, "a row too many")
+	require.Panics(t, func() { PackStrips(b[:127], 8, 0, 1, Rows[float32]{a, 2, 16, 16}) }, "a short matrix")
+}
+
+// BenchmarkStrips is of tiles of the engine. The floor is what the kernel reaches on one strip in the first-level cache.
+// OpenBLAS reaches 76 to 91 GFLOP/s on a Zen 3 at 3.4 GHz for 512 to 2048 rows and columns, and a bare tile of C 99.
+func BenchmarkStrips(b *testing.B) {
+	useStrips(b)
+	for _, s := range []struct{ m, k, n int }{{48, 256, 16}, {48, 576, 256}, {48, 1024, 256}, {48, 4608, 49}, {16, 2048, 256}} {
+		b.Run(fmt.Sprintf("%dx%dx%d", s.m, s.k, s.n), func(b *testing.B) {
+			c, left, right := make([]float32, s.m*s.n), make([]float32, s.m*s.k), make([]float32, InStrips(s.k, s.n))
+			b.ReportAllocs()
+			for b.Loop() {
+				MulStrips(c, left, s.k, right, s.m, s.k, s.n, 0, s.k)
+			}
+			b.ReportMetric(2*float64(s.m*s.k*s.n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+		})
+	}
+}

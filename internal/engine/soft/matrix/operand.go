@@ -1,0 +1,160 @@
+// Package matrix has the operands of products of matrices: as they lie in memory, as rows, and in the strips of package
+// gemm. The windows of a convolution are columns of a matrix too.
+package matrix
+
+import (
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+)
+
+// Many is the rows that become columns together.
+const Many = gemm.Interleaved
+
+// Depth is the rows of a flipped matrix that Strips decodes at a time, and a good number for Part.
+const Depth = 512
+
+// Operand is a batch of matrices of rows x cols. Each is dense in memory; with
+// flip its rows and columns are exchanged there.
+type Operand struct {
+	Index      int // index of the call's input
+	Rows, Cols int
+	Flip       bool
+	InStrips   bool            // B of a product with strips
+	Decoded    []float32       // a constant's matrices, decoded once and not flipped, or in strips; else nil
+	Weights    *packed.Weights // a matrix that stays packed, or nil
+	paths      *[3]Path        // of matrices, rows and columns in memory unless they are dense
+}
+
+// Scattered describes input index with matrices, rows and columns anywhere.
+func Scattered(index int, at [3]Path) Operand {
+	o := Operand{Index: index, Rows: at[1].Len(), Cols: at[2].Len(), paths: &at}
+	if o.Flip = at[1].dense() && !at[2].dense(); o.Flip {
+		at[1], at[2] = at[2], at[1]
+	}
+	return o
+}
+
+// Block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
+// dst, or in place where they are stored so. spare holds at least r1-r0.
+func (o *Operand) Block(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c1 int) []float32 {
+	if o.Decoded == nil {
+		o.Copy(&c.In[o.Index], dst, spare, matrix, r0, r1, c0, c1)
+		return dst
+	}
+	from := o.Decoded[matrix*o.Rows*o.Cols:][:o.Rows*o.Cols]
+	if c1-c0 == o.Cols {
+		return from[r0*o.Cols : r1*o.Cols]
+	}
+	for r := r0; r < r1; r++ {
+		copy(dst[(r-r0)*(c1-c0):][:c1-c0], from[r*o.Cols+c0:])
+	}
+	return dst
+}
+
+// Part returns rows r0 to r1 and columns c0 to c1 of a matrix as rows stride elements apart: in dst, or in place.
+func (o *Operand) Part(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c1 int) (rows []float32, stride int) {
+	if o.Decoded != nil {
+		return o.Decoded[matrix*o.Rows*o.Cols+r0*o.Cols+c0:], o.Cols
+	}
+	o.Copy(&c.In[o.Index], dst[:(r1-r0)*(c1-c0)], spare, matrix, r0, r1, c0, c1)
+	return dst, c1 - c0
+}
+
+// Strips writes columns c0 to c1 of a matrix to dst in strips, or returns where they are; c0 begins one.
+func (o *Operand) Strips(v *run.Vec, dst, spare []float32, matrix, c0, c1 int) []float32 {
+	switch {
+	case o.Decoded != nil:
+		return o.Decoded[matrix*gemm.InStrips(o.Rows, o.Cols)+c0*o.Rows:]
+	case o.Flip:
+		for at := c0; at < c1; at += gemm.Strip {
+			for r := 0; r < o.Rows; r += Depth {
+				to := dst[(at-c0)*o.Rows+r*gemm.Strip:]
+				o.flipped(v, to, spare, gemm.Strip, matrix, r, min(r+Depth, o.Rows), at, min(at+gemm.Strip, c1))
+			}
+		}
+	case o.Weights == nil && o.paths == nil:
+		Pack(dst, o.Rows, v, matrix*o.Rows*o.Cols+c0, o.Rows, c1-c0, o.Cols)
+	default:
+		for r := range o.Rows {
+			row := gemm.Rows[float32]{Elements: spare[:c1-c0], Count: 1, N: c1 - c0}
+			o.row(v, row.Elements, matrix, r, c0)
+			gemm.PackStrips(dst, o.Rows, r, 1, row)
+		}
+	}
+	return dst
+}
+
+// row decodes a part of a row of a matrix in memory.
+func (o *Operand) row(v *run.Vec, dst []float32, matrix, row, col int) {
+	if o.Weights != nil {
+		o.Weights.Floats(dst, row, col)
+		return
+	}
+	if o.paths != nil {
+		o.paths[2].Each(dst, o.paths[0].At(matrix)+o.paths[1].At(row), col, v.Load)
+		return
+	}
+	across := o.Cols
+	if o.Flip {
+		across = o.Rows
+	}
+	v.Load(dst, matrix*o.Rows*o.Cols+row*across+col)
+}
+
+// flipped is Copy for a matrix whose rows in memory are columns, to rows width elements apart. Several become columns at
+// a time where spare has room for them.
+func (o *Operand) flipped(v *run.Vec, dst, spare []float32, width, matrix, r0, r1, c0, c1 int) {
+	high := r1 - r0
+	for at, n := c0, 0; at < c1; at += n {
+		n = 1
+		if at+Many <= c1 && len(spare) >= Many*high {
+			n = Many
+		}
+		for i := range n {
+			o.row(v, spare[i*high:][:high], matrix, at+i, r0)
+		}
+		IntoColumns(dst[at-c0:], width, spare[:n*high], high)
+	}
+}
+
+// Room is the float32s of spare that Block needs besides those for a row and a column, for at most some rows.
+func (o *Operand) Room(rows int) int {
+	if o.Decoded == nil && o.Flip {
+		return Many * min(rows, o.Rows)
+	}
+	return 0
+}
+
+// Copy is Block for elements in memory; it always fills dst.
+func (o *Operand) Copy(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
+	w := c1 - c0
+	switch {
+	case o.Flip:
+		o.flipped(v, dst, spare, w, matrix, r0, r1, c0, c1)
+	case w == o.Cols && o.Weights == nil && o.paths == nil:
+		v.Load(dst, matrix*o.Rows*o.Cols+r0*o.Cols)
+	default:
+		for r := r0; r < r1; r++ {
+			o.row(v, dst[(r-r0)*w:][:w], matrix, r, c0)
+		}
+	}
+}
+
+// IntoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows
+// begin width elements apart.
+func IntoColumns(dst []float32, width int, from []float32, high int) {
+	if len(from) == Many*high {
+		var rows [Many][]float32
+		for i := range rows {
+			rows[i] = from[i*high:][:high]
+		}
+		gemm.Interleave(dst, width, &rows)
+		return
+	}
+	for i := range len(from) / high {
+		for d, f := range from[i*high:][:high] {
+			dst[d*width+i] = f
+		}
+	}
+}
