@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
@@ -29,10 +28,9 @@ type vectorProduct struct {
 const (
 	vectorLeast = 1 << 12
 	vectorMost  = 1 << 20
-	vectorCols  = 2048    // sums of one piece, if the matrix has a column for each
-	vectorRows  = 32      // likewise rows, also those of a packed matrix
-	vectorFew   = 16      // rows for which a product of matrices is slower
-	vectorAhead = 1 << 17 // halves of a piece that are fetched while the piece before it is summed
+	vectorCols  = 2048 // sums of one piece, if the matrix has a column for each
+	vectorRows  = 32   // likewise rows, also those of a packed matrix
+	vectorFew   = 16   // rows for which a product of matrices is slower
 )
 
 // newVectorProduct returns nil if package halves has no kernel for the operands. across tells that the matrix has a
@@ -98,11 +96,7 @@ func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
 		default:
 			matrix := c.In[r.matrix].Half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
-			var next []fp16.Bits
-			if r.k*vectorRows <= vectorAhead {
-				next = matrix[to*r.k:]
-			}
-			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], next, r.k)
+			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], matrix[to*r.k:], r.k)
 		}
 		if r.bias {
 			bias := spare[:to-from]

@@ -53,10 +53,11 @@ func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int
 //go:noescape
 func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
 
-// dotsVector takes dotRows rows and blocks of 32 columns. fetch is what is read after them, or nil.
+// dotsVector takes dotRows rows and blocks of 32 columns. fetch is what is read after them, or nil: run bytes of each
+// row, or without gaps where run is stride, as with AVX-512.
 //
 //go:noescape
-func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
+func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride, run int)
 
 // copyRows takes rows of 32 bytes or more.
 //

@@ -6,17 +6,17 @@ import "github.com/anekit/anekit/ane/fp16"
 
 // No kernel is wide, and so none of these is called.
 
-func decodeVector(*float32, *fp16.Bits, int)                                               {}
-func encodeVector(*fp16.Bits, *float32, int, bool)                                         {}
-func addToVector(int, *float64, *fp16.Bits, int, int, int)                                 {}
-func spanVector(*Span, *fp16.Bits, int)                                                    {}
-func spansVector(*int16, *int16, *fp16.Bits, int, int, int, bool)                          {}
-func tileVector(*uint16, *uint16, *uint16, *uint16, int, int, bool)                        {}
-func fence()                                                                               {}
-func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)                {}
-func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, *Scaled)       {}
-func stretch512(*fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)                          {}
-func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                          {}
-func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int)                {}
-func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int) {}
-func copyRows(*byte, *byte, int, int, int, int)                                            {}
+func decodeVector(*float32, *fp16.Bits, int)                                                    {}
+func encodeVector(*fp16.Bits, *float32, int, bool)                                              {}
+func addToVector(int, *float64, *fp16.Bits, int, int, int)                                      {}
+func spanVector(*Span, *fp16.Bits, int)                                                         {}
+func spansVector(*int16, *int16, *fp16.Bits, int, int, int, bool)                               {}
+func tileVector(*uint16, *uint16, *uint16, *uint16, int, int, bool)                             {}
+func fence()                                                                                    {}
+func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)                     {}
+func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, *Scaled)            {}
+func stretch512(*fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)                               {}
+func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                               {}
+func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int)                     {}
+func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int) {}
+func copyRows(*byte, *byte, int, int, int, int)                                                 {}

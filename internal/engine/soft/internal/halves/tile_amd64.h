@@ -1,5 +1,32 @@
 // Macros that transpose halves.
 
+// UNPACK leaves in B0 to B7 the columns of 8 x 8 halves whose rows are in A0 to A7, in each 128 bits of the registers.
+#define UNPACK(A0, A1, A2, A3, A4, A5, A6, A7, B0, B1, B2, B3, B4, B5, B6, B7) \
+	VPUNPCKLWD  A1, A0, B0  \
+	VPUNPCKHWD  A1, A0, B1  \
+	VPUNPCKLWD  A3, A2, B2  \
+	VPUNPCKHWD  A3, A2, B3  \
+	VPUNPCKLWD  A5, A4, B4  \
+	VPUNPCKHWD  A5, A4, B5  \
+	VPUNPCKLWD  A7, A6, B6  \
+	VPUNPCKHWD  A7, A6, B7  \
+	VPUNPCKLDQ  B2, B0, A0  \
+	VPUNPCKHDQ  B2, B0, A1  \
+	VPUNPCKLDQ  B3, B1, A2  \
+	VPUNPCKHDQ  B3, B1, A3  \
+	VPUNPCKLDQ  B6, B4, A4  \
+	VPUNPCKHDQ  B6, B4, A5  \
+	VPUNPCKLDQ  B7, B5, A6  \
+	VPUNPCKHDQ  B7, B5, A7  \
+	VPUNPCKLQDQ A4, A0, B0  \
+	VPUNPCKHQDQ A4, A0, B1  \
+	VPUNPCKLQDQ A5, A1, B2  \
+	VPUNPCKHQDQ A5, A1, B3  \
+	VPUNPCKLQDQ A6, A2, B4  \
+	VPUNPCKHQDQ A6, A2, B5  \
+	VPUNPCKLQDQ A7, A3, B6  \
+	VPUNPCKHQDQ A7, A3, B7
+
 // EIGHT transposes 8 x 8 halves at SI, rows R9 bytes apart, to X8 to X15. R10 is 3*R9, R11 is SI+4*R9.
 #define EIGHT \
 	VMOVDQU     (SI), X0          \
@@ -10,30 +37,7 @@
 	VMOVDQU     (R11)(R9*1), X5   \
 	VMOVDQU     (R11)(R9*2), X6   \
 	VMOVDQU     (R11)(R10*1), X7  \
-	VPUNPCKLWD  X1, X0, X8        \
-	VPUNPCKHWD  X1, X0, X9        \
-	VPUNPCKLWD  X3, X2, X10       \
-	VPUNPCKHWD  X3, X2, X11       \
-	VPUNPCKLWD  X5, X4, X12       \
-	VPUNPCKHWD  X5, X4, X13       \
-	VPUNPCKLWD  X7, X6, X14       \
-	VPUNPCKHWD  X7, X6, X15       \
-	VPUNPCKLDQ  X10, X8, X0       \
-	VPUNPCKHDQ  X10, X8, X1       \
-	VPUNPCKLDQ  X11, X9, X2       \
-	VPUNPCKHDQ  X11, X9, X3       \
-	VPUNPCKLDQ  X14, X12, X4      \
-	VPUNPCKHDQ  X14, X12, X5      \
-	VPUNPCKLDQ  X15, X13, X6      \
-	VPUNPCKHDQ  X15, X13, X7      \
-	VPUNPCKLQDQ X4, X0, X8        \
-	VPUNPCKHQDQ X4, X0, X9        \
-	VPUNPCKLQDQ X5, X1, X10       \
-	VPUNPCKHQDQ X5, X1, X11       \
-	VPUNPCKLQDQ X6, X2, X12       \
-	VPUNPCKHQDQ X6, X2, X13       \
-	VPUNPCKLQDQ X7, X3, X14       \
-	VPUNPCKHQDQ X7, X3, X15
+	UNPACK(X0, X1, X2, X3, X4, X5, X6, X7, X8, X9, X10, X11, X12, X13, X14, X15)
 
 // Tiles of 32 x 32 halves go through room: where rows are a multiple of 4 KiB apart, all of them have one place in
 // the first-level cache, which keeps fewer lines of one place.
@@ -90,27 +94,4 @@
 	FOUR(o, 5, X5, Z5)         \
 	FOUR(o, 6, X6, Z6)         \
 	FOUR(o, 7, X7, Z7)         \
-	VPUNPCKLWD  Z1, Z0, Z8     \
-	VPUNPCKHWD  Z1, Z0, Z9     \
-	VPUNPCKLWD  Z3, Z2, Z10    \
-	VPUNPCKHWD  Z3, Z2, Z11    \
-	VPUNPCKLWD  Z5, Z4, Z12    \
-	VPUNPCKHWD  Z5, Z4, Z13    \
-	VPUNPCKLWD  Z7, Z6, Z14    \
-	VPUNPCKHWD  Z7, Z6, Z15    \
-	VPUNPCKLDQ  Z10, Z8, Z0    \
-	VPUNPCKHDQ  Z10, Z8, Z1    \
-	VPUNPCKLDQ  Z11, Z9, Z2    \
-	VPUNPCKHDQ  Z11, Z9, Z3    \
-	VPUNPCKLDQ  Z14, Z12, Z4   \
-	VPUNPCKHDQ  Z14, Z12, Z5   \
-	VPUNPCKLDQ  Z15, Z13, Z6   \
-	VPUNPCKHDQ  Z15, Z13, Z7   \
-	VPUNPCKLQDQ Z4, Z0, Z8     \
-	VPUNPCKHQDQ Z4, Z0, Z9     \
-	VPUNPCKLQDQ Z5, Z1, Z10    \
-	VPUNPCKHQDQ Z5, Z1, Z11    \
-	VPUNPCKLQDQ Z6, Z2, Z12    \
-	VPUNPCKHQDQ Z6, Z2, Z13    \
-	VPUNPCKLQDQ Z7, Z3, Z14    \
-	VPUNPCKHQDQ Z7, Z3, Z15
+	UNPACK(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)

@@ -35,12 +35,17 @@ func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
 	}
 }
 
-// dotRows is how many rows Dots takes.
-const dotRows = 32
+// dotRows is how many rows Dots takes. It reads the columns of a part before those after it, so that the next part is
+// in the second-level cache when the rows of this one are summed.
+const (
+	dotRows = 32
+	dotPart = 1 << 12 // the most columns of a part
+	dotStep = 256     // and of what they are a multiple, except the last
+)
 
 // Dots sets sums to the products of dotRows rows of a matrix with a vector, each summed in order. The rows are as
-// long as the vector, whose elements are halves, and stride elements apart. next is what is read after the rows, in the
-// order in which it is in memory, or nil.
+// long as the vector, whose elements are halves, and stride elements apart. next is the matrix after these rows, or
+// nil.
 func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride int) {
 	_ = x[(dotRows-1)*stride+len(vector)-1]
 	clear(sums[:])
@@ -53,13 +58,26 @@ func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride 
 		return
 	}
 	var room [2 * tile * dotRows]fp16.Bits
+	part := most / dotRows
+	if machine != avx512 {
+		parts := max(1, (len(vector)+dotPart-1)/dotPart)
+		part = (len(vector)/parts + dotStep - 1) / dotStep * dotStep
+	}
 	for len(vector) >= tile {
-		n := min(len(vector)/tile*tile, most/dotRows)
+		n := min(len(vector)/tile*tile, part)
 		var fetch *fp16.Bits
-		if len(next) >= n*dotRows {
-			fetch, next = &next[0], next[n*dotRows:]
+		run := stride
+		switch {
+		case machine == avx512: // without gaps, which the second-level cache has to have room for
+			if len(next) >= n*dotRows && stride*dotRows <= 1<<17 {
+				fetch, next = &next[0], next[n*dotRows:]
+			}
+		case len(vector)-n >= tile:
+			fetch, run = &x[n], min(part, len(vector)-n)
+		case len(next) > 0:
+			fetch, run = &next[0], min(part, stride)
 		}
-		dotsVector(sums, &vector[0], &x[0], &room[0], fetch, n/tile, 2*stride)
+		dotsVector(sums, &vector[0], &x[0], &room[0], fetch, n/tile, 2*stride, 2*run)
 		vector, x = vector[n:], x[n:]
 	}
 	if n := len(vector); n > 0 { // the rest and products that are +0
@@ -69,7 +87,7 @@ func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride 
 		for i := range dotRows {
 			copy(tail[i*tile:][:n], x[i*stride:])
 		}
-		dotsVector(sums, &last[0], &tail[0], &room[0], nil, 1, 2*tile)
+		dotsVector(sums, &last[0], &tail[0], &room[0], nil, 1, 2*tile, 2*tile)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 func TestProductsWithVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
-	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}, {4, 32}, {3, 200}} {
+	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}, {4, 32}, {3, 200}, {1, 4130}, {2, 9000}} {
 		rows, cols := s[0], s[1]
 		stride := cols + r.IntN(3)
 		x, _ := values(r, max(rows, dotRows)*stride+cols)
