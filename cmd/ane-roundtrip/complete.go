@@ -74,6 +74,7 @@ func completions(root *cobra.Command) {
 		"model":        directories, "model-path": directories, "cache": directories, "dir": directories,
 		"plots":    directories,
 		"size":     fixed(bench.Sizes()...),
+		"subject":  fixed(bench.GrowthSubjects()...),
 		"form":     fixed(cli.Names(decoder.Forms())...),
 		"function": functions,
 		"part":     parts,

@@ -12,12 +12,14 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
 func main() {
 	engine.ServeChild()
 	tripbench.ServeSignals()
+	growthbench.ServeClient()
 	handOver(os.Args)
 	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
 }

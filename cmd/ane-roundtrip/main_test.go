@@ -40,6 +40,7 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/step"
@@ -52,6 +53,7 @@ import (
 func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
+	growthbench.ServeClient()
 	if err := errors.Join(leaktest.ShortTempDir(), bridgetest.ForBlocks()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

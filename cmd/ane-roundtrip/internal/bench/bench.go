@@ -41,7 +41,7 @@ step was skipped for another reason than an engine that is not available.
 
 Last, bench plots the memory of caches of keys and values over the tokens, flat
 for a reserved one and a staircase for one that grows, beside published figures.
-bench generate measures a language model.
+bench generate measures a language model, bench growth cost over size.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots of
 times and throughput over the size to FILE.html; also on failure.`,
@@ -58,7 +58,7 @@ times and throughput over the size to FILE.html; also on failure.`,
 	a.ReportFlag(cmd)
 	a.EngineFlags(cmd)
 	a.ArithmeticFlags(cmd)
-	cmd.AddCommand(weightsCommand(a), generateCommand(a))
+	cmd.AddCommand(weightsCommand(a), generateCommand(a), growthCommand(a))
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 )
@@ -11,5 +12,6 @@ import (
 func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
+	growthbench.ServeClient()
 	leaktest.Main(m)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/internal/decoderbench"
+	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/weightbench"
 )
 
@@ -89,9 +90,22 @@ func TestGenerateView(t *testing.T) {
 	require.Contains(t, page, `data-json="/details/weights/kv_bytes"`)
 }
 
+func TestGrowthView(t *testing.T) {
+	d := &growthDetails{Growth: []growthbench.Growth{{Subject: "weights", Unit: "tensors", Exponent: 1.25, Last: 1.5,
+		Expected: 1, Points: []growthbench.Point{{Size: 10, Cost: 2500}, {Size: 100, Cost: 44000}}}},
+		Skipped: []skippedStep{{"broker", "no Linux"}}}
+	text, page := shown(t, objectOf(t, d), GrowthView)
+	for _, want := range []string{`\nweights +2 +1.25 +1.50 +1.00\n`, `\nweights +10 +tensors +2.50 µs +250ns\n`,
+		`\nskipped: broker: no Linux\n$`} {
+		require.Regexp(t, want, text)
+	}
+	require.Contains(t, page, `data-json="/details/growth/0/exponent_last"`)
+	require.Contains(t, page, `data-json="/details/growth/0/points/1/cost_ns"`)
+}
+
 // An object of a failure has no details.
 func TestViewsOfNothing(t *testing.T) {
-	for _, view := range []doc.View{View, WeightsView, GenerateView} {
+	for _, view := range []doc.View{View, WeightsView, GenerateView, GrowthView} {
 		_, page := shown(t, []byte(`{"command":"bench","verdict":"fail"}`), view)
 		require.NotContains(t, page, "<svg")
 	}

@@ -180,6 +180,8 @@ func testCommands(t *testing.T, ane string) {
 		{2, []string{"generate", "--model", dir, "--plan", "--chip", "m99"}},
 		{0, []string{"bench", "generate", "--size", "tiny", "--restore", "24,60", "--prompt", "40", "--steps", "2"}},
 		{2, []string{"bench", "generate", "--size", "huge"}},
+		{0, []string{"bench", "growth", "--time", "1ms"}},
+		{2, []string{"bench", "growth", "--subject", "tape"}},
 		{0, []string{"cost", file("m.mil")}},
 		{2, []string{"probe", "surfaces"}},
 		{0, []string{"probe", "iosurface", "--equivalent", "--max-mib", "1"}},
