@@ -72,9 +72,6 @@ type Host struct {
 	device  *ane.Device
 	config  config
 	runtime wazero.Runtime
-	direct  wazero.Runtime // see entrances
-	cache   wazero.CompilationCache
-	types   sync.Mutex // held while both runtimes number a guest's types
 
 	mu     sync.Mutex
 	models map[string]*model // by key
@@ -85,26 +82,18 @@ type Host struct {
 // NewHost makes a Host on d, which stays the caller's: close it after the Host. The error matches ErrCode for a
 // Function that cannot be added.
 func NewHost(ctx context.Context, d *ane.Device, opts ...Option) (*Host, error) {
-	h := &Host{device: d, config: config{programs: map[string]ane.Source{}}, models: map[string]*model{},
-		cache: wazero.NewCompilationCache()}
+	h := &Host{device: d, config: config{programs: map[string]ane.Source{}}, models: map[string]*model{}}
 	for _, o := range opts {
 		o(&h.config)
 	}
-	engine := wazero.NewRuntimeConfig().WithCompilationCache(h.cache)
-	h.runtime = wazero.NewRuntimeWithConfig(ctx, engine.WithCloseOnContextDone(!h.config.endless))
-	if !h.config.endless {
-		h.direct = wazero.NewRuntimeWithConfig(ctx, engine)
-	}
-	var err error
-	for _, r := range h.runtimes() {
-		for _, module := range []wazero.HostModuleBuilder{h.define(r), defineWASI(r)} {
-			_, failed := module.Instantiate(ctx)
-			err = errors.Join(err, failed)
-		}
+	h.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(!h.config.endless))
+	err := h.define(ctx)
+	if err == nil {
+		err = defineWASI(ctx, h.runtime)
 	}
 	if err != nil {
 		return nil, errors.Join(&Error{Base: errtext.Base{Op: "open host", Err: ErrCode, Cause: err}},
-			h.free(context.WithoutCancel(ctx)))
+			h.runtime.Close(context.WithoutCancel(ctx)))
 	}
 	return h, nil
 }
@@ -120,15 +109,7 @@ func (h *Host) Close(ctx context.Context) error {
 		return newError("close host", ErrInUse, fmt.Sprintf("%d guests are open", h.guests), "close them first")
 	}
 	h.closed = true
-	return h.free(context.WithoutCancel(ctx))
-}
-
-func (h *Host) free(ctx context.Context) error {
-	var errs []error
-	for _, r := range h.runtimes() {
-		errs = append(errs, r.Close(ctx))
-	}
-	return errors.Join(append(errs, h.cache.Close(ctx))...)
+	return h.runtime.Close(context.WithoutCancel(ctx))
 }
 
 // alignment is the multiple in bytes at which tensors start.
@@ -141,10 +122,8 @@ func (h *Host) alignment() int {
 
 // Binary is a guest's code, compiled for this processor. Several Guests may run it.
 type Binary struct {
-	host    *Host
-	module  wazero.CompiledModule
-	once    sync.Once
-	entered wazero.CompiledModule // by entrance
+	host   *Host
+	module wazero.CompiledModule
 }
 
 // Compile compiles a guest's binary. Its tables can hold 1,048,576 elements together; its functions have at most 50,000
@@ -154,14 +133,11 @@ func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
 	if err != nil {
 		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
-	if err := h.number(ctx, text); err != nil {
-		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
-	}
 	m, err := h.compile(ctx, text)
 	if err != nil {
 		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
-	return &Binary{host: h, module: m}, nil
+	return &Binary{h, m}, nil
 }
 
 // compile has wazero compile a binary, which panics for some that are not valid.
@@ -175,12 +151,4 @@ func (h *Host) compile(ctx context.Context, text []byte) (m wazero.CompiledModul
 }
 
 // Close frees the machine code. The error is that of wazero.
-func (c *Binary) Close(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
-	err := c.module.Close(ctx)
-	c.once.Do(func() {}) // no entrance later
-	if c.entered != nil {
-		err = errors.Join(err, c.entered.Close(ctx))
-	}
-	return err
-}
+func (c *Binary) Close(ctx context.Context) error { return c.module.Close(context.WithoutCancel(ctx)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/asm/emit"
 	"github.com/anekit/anekit/internal/asm/gemm"
 	"github.com/anekit/anekit/internal/asm/packed"
+	"github.com/anekit/anekit/internal/asm/spatial"
 )
 
 func main() {
@@ -20,5 +21,8 @@ func main() {
 		if err := emit.Package("../engine/soft/internal/"+name, *check, write); err != nil {
 			log.Fatal("asm: ", name, ": ", err)
 		}
+	}
+	if err := emit.Package("../engine/soft/spatial", *check, spatial.Write); err != nil {
+		log.Fatal("asm: spatial: ", err)
 	}
 }

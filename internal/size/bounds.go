@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 128_200, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 128_900, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_750      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -23,13 +23,13 @@ type part struct {
 var parts = []part{
 	{"dma, nvme, dart", []string{"unimem/dma/", "internal/nvme/", "internal/dart/"}, 4_000},
 	{"GPU, Wasm, decoder, actor", []string{"unimem/metal/", "unimem/vulkan/", "unimem/wasm/", "ane/wasm/",
-		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 14_450},
+		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 14_000},
 	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/remark/",
 		"internal/element/", "internal/numerics/", "internal/asm/", "internal/engine/emulate/",
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
-		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 34_500},
+		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/", "internal/engine/soft/spatial/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 34_500},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_500},
 	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},

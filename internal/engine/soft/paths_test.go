@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 	"github.com/anekit/anekit/internal/engine/soft/plan"
 	"github.com/anekit/anekit/internal/numerics"
 )
@@ -81,6 +82,12 @@ func TestPaths(t *testing.T) {
 		return other(shape, result, "transpose(x = x, perm = tensor<int32, ["+fmt.Sprint(strings.Count(perm, ",")+1)+
 			"]>(["+perm+"]))")
 	}
+	quick := func(runner, other string) string { // of package spatial, and of machines without its kernels
+		if simd.Best() >= simd.AVX2 {
+			return runner
+		}
+		return other
+	}
 	const normed = "layer_norm(x = x, axes = tensor<int32, [1]>([0]))"
 	for _, c := range []struct {
 		text [2]string
@@ -103,18 +110,27 @@ func TestPaths(t *testing.T) {
 		{same("[16385, 32]", "softmax(x = x, axis = int32(0))"), "softmax"},
 		{same("[7, 32]", normed), "plain"},
 		{same("[8, 32]", normed), "transposedLoop"},
-		{reduced("reduce_sum", "[32, 64]", "[32, 1]", 1), "shortReducer"},
-		{reduced("reduce_sum", "[32, 65]", "[32, 1]", 1), "halfReducer"},
+		{reduced("reduce_sum", "[32, 64]", "[32, 1]", 1), quick("sums", "shortReducer")},
+		{reduced("reduce_sum", "[32, 65]", "[32, 1]", 1), quick("sums", "halfReducer")},
+		{reduced("reduce_sum", "[2, 4096]", "[2, 1]", 1), quick("sums", "halfReducer")},
+		{reduced("reduce_sum", "[2, 4097]", "[2, 1]", 1), "halfReducer"},
+		{reduced("reduce_max", "[32, 64]", "[32, 1]", 1), "shortReducer"},
 		{reduced("reduce_sum", "[2, 32, 32]", "[1, 32, 32]", 0), "halfReducer"},
 		{reduced("reduce_sum", "[40, 16]", "[1, 16]", 0), "halfReducer"},
 		{reduced("reduce_sum", "[40, 15]", "[1, 15]", 0), "reducer"},
 		{reduced("reduce_max", "[40, 15]", "[1, 15]", 0), "halfReducer"},
 		{reduced("reduce_min", "[40, 15]", "[1, 15]", 0), "halfReducer"},
 		{reduced("reduce_prod", "[32, 65]", "[32, 1]", 1), "reducer"},
-		{pooled(9, 8, 2, 1), "halfMaxPooler"},
-		{pooled(8, 7, 2, 1), "pooler"},
-		{pooled(64, 33, 32, 1), "halfMaxPooler"},
-		{pooled(64, 32, 33, 1), "pooler"},
+		{pooled(9, 8, 2, 1), quick("maxima", "halfMaxPooler")},
+		{pooled(8, 7, 2, 1), quick("maxima", "pooler")},
+		{pooled(64, 33, 32, 1), quick("maxima", "halfMaxPooler")},
+		{pooled(64, 32, 33, 1), quick("maxima", "pooler")},
+		{pooled(16, 8, 2, 2), quick("maxima", "halfMaxPooler")},
+		{pooled(23, 8, 2, 3), "halfMaxPooler"},
+		{pooled(512, 257, 256, 1), quick("maxima", "pooler")},
+		{pooled(512, 256, 257, 1), "pooler"},
+		{pooled(1<<15, 1<<15-1, 2, 1), quick("maxima", "halfMaxPooler")},
+		{pooled(1<<15+2, 1<<15+1, 2, 1), "halfMaxPooler"},
 		{pooled(1<<12, 128, 32, 32), "halfMaxPooler"},
 		{pooled(33<<7, 128, 32, 33), "pooler"},
 		{pooled(1<<16, 1<<16-1, 2, 1), "halfMaxPooler"},
@@ -123,7 +139,7 @@ func TestPaths(t *testing.T) {
 		{grouped(2, 8, 10, 16, 32, 3, 1), "product"},
 		{grouped(1, 2, 2, 16, 32, 3, 1), "product"},
 		{grouped(2, 2, 2, 16, 4096, 5, 1), "depthwise"}, // strips of one line, with four below
-		{grouped(2, 2, 2, 16, 4096, 6, 1), "product"},
+		{grouped(2, 2, 2, 16, 4096, 6, 1), quick("depthwise", "product")},
 		{grouped(2, 2, 2, 16, 1<<14, 4, 1), "depthwise"}, // strips of 64 Ki elements
 		{grouped(2, 2, 2, 16, 1<<14+32, 4, 1), "product"},
 		{grouped(2, 4, 2, 16, 1<<13, 4, 1), "depthwise"}, // likewise, of two channels

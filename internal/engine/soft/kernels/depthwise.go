@@ -3,6 +3,7 @@ package kernels
 import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 )
 
 // depthwise is a convolution with few channels in a group. It decodes a strip of lines of x once, instead of a panel
@@ -35,6 +36,11 @@ func newDepthwise(s *Step, p *windows) (run.Runner, int) {
 	if integers || s.Arith.Operand != 0 || s.Arith.Result != 0 || p.weight.Weights != nil || w.Groups == 1 ||
 		p.channels*p.outputs > slidePairs || w.In[0]*w.Kernel[0]*w.Out[0] != 1 {
 		return nil, 0
+	}
+	if p.channels == 1 && s.halved() {
+		if r, work := spatial.Depthwise(*w, s.In[0].Shape[0]*w.Groups, p.outputs, p.weight.Decoded, p.given); r != nil {
+			return r, work
+		}
 	}
 	right, below := (w.Kernel[2]-1)*w.Dilations[2]/w.Strides[2], (w.Kernel[1]-1)*w.Dilations[1]/w.Strides[1]
 	r := &depthwise{windows: p, pitch: w.Out[2] + right}

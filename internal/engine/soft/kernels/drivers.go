@@ -3,9 +3,11 @@ package kernels
 import (
 	"slices"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -143,7 +145,13 @@ func (f *feed[T]) next(lo, n int) []T {
 		if last > 0 {
 			rows, step = f.dims[last-1]-row%f.dims[last-1], f.by[last-1]
 		}
-		for at := offset(row, f.dims[:last], f.by[:last]); rows > 0 && i < n; rows-- {
+		at := offset(row, f.dims[:last], f.by[:last])
+		if x, halves := any(f.stored).([]fp16.Bits); halves && col+f.by[last] == 0 && step == 1 {
+			room, _ := any(f.room).([]fp16.Bits)
+			some := spatial.Repeat(room[i:n], x[at:at+rows], f.dims[last])
+			i, at, row, rows = i+some*f.dims[last], at+some, row+some, rows-some
+		}
+		for ; rows > 0 && i < n; rows-- {
 			to := f.room[i:min(i+f.dims[last]-col, n)]
 			f.row(to, at+col*f.by[last], f.by[last])
 			i += len(to)

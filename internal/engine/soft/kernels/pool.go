@@ -2,12 +2,14 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -24,11 +26,33 @@ func pool(s *Step) (run.Runner, int) {
 	r := &pooler{win: volumetric(s.Attrs.(ops.Window)), way: w, dtype: s.Out[0].DType,
 		planes: s.In[0].Shape[0] * s.In[0].Shape[1]}
 	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
+	var other run.Runner = r
+	work := r.room + poolTile
 	if h := (&halfMaxPooler{*r, (r.win.Out[2]-1)*r.win.Strides[2] + r.win.Kernel[2]}); w == byMaximum && s.halved() &&
 		h.quicker() {
-		return h, h.width + r.win.Strides[2] // halves of the line, and of its parts by phase
+		other, work = h, h.width+r.win.Strides[2] // halves of the line, and of its parts by phase
 	}
-	return r, r.room + poolTile
+	if s.halved() {
+		if q, room := r.quick(other, work); q != nil {
+			return q, room
+		}
+	}
+	return other, work
+}
+
+// quick returns the runner of package spatial that is quicker than other, or nil.
+func (r *pooler) quick(other run.Runner, work int) (run.Runner, int) {
+	w := &r.win
+	whole := ops.Volume(w.Out) == 1 && ops.Volume(w.Before)+ops.Volume(w.After) == 0 && slices.Equal(w.Kernel, w.In)
+	switch {
+	case r.way == byMaximum:
+		return spatial.Maxima(*w, r.planes, other, work)
+	case r.way == bySum && whole:
+		return spatial.Sums(r.planes, ops.Volume(w.In), foldings["reduce_mean"].last)
+	case r.way == bySum:
+		return spatial.Means(*w, r.planes)
+	}
+	return nil, 0
 }
 
 type pooler struct {

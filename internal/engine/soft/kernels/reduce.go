@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -15,6 +16,11 @@ import (
 // computes in float64 and rounds once; int32 wraps around.
 func reduce(s *Step) (run.Runner, int) {
 	l, f, d := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), foldings[s.Op], s.Out[0].DType
+	if f.way == bySum && s.halved() && l.row == 1 && l.run == l.length && len(l.kept) <= 1 {
+		if r, work := spatial.Sums(l.groups(), l.length, f.result); r != nil {
+			return r, work
+		}
+	}
 	switch {
 	case d == mil.Int32:
 		return integerReducer(l, f), 0

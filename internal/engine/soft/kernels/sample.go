@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -49,7 +50,7 @@ func (r *sampler) sample(v *run.Vec, plane int, x, y float64) float64 {
 	left, top := math.Floor(x), math.Floor(y)
 	f := r.between(v, plane, left, x-left, top)
 	if part := y - top; part > 0 {
-		f = mix(part, f, r.between(v, plane, left, x-left, top+1))
+		f = spatial.Mix(part, f, r.between(v, plane, left, x-left, top+1))
 	}
 	return f
 }
@@ -58,7 +59,7 @@ func (r *sampler) sample(v *run.Vec, plane int, x, y float64) float64 {
 func (r *sampler) between(v *run.Vec, plane int, left, part, y float64) float64 {
 	f := r.element(v, plane, left, y)
 	if part > 0 {
-		f = mix(part, f, r.element(v, plane, left+1, y))
+		f = spatial.Mix(part, f, r.element(v, plane, left+1, y))
 	}
 	return f
 }
@@ -211,10 +212,15 @@ func (g *boxGrid) along(c *run.Call, at, axis, i int) (p float64, ok bool) {
 		start, end = start*last, end*last
 	}
 	start, end = start*g.Scale, end*g.Scale
-	p = start + sampleAt(g.Mode, i, end-start+1, g.out[axis])
+	p = start + spatial.SampleAt(g.Mode, i, end-start+1, g.out[axis])
 	const slack = 1e-6 // rounding moves a place beyond the last element
 	if p > -slack && p < last+slack {
 		p = min(max(p, 0), last)
 	}
 	return p, p >= 0 && p <= last
+}
+
+// resize changes the size of the last axes.
+func resize(s *Step) (run.Runner, int) {
+	return spatial.Resize(s.Attrs.(ops.Resize), s.In[0].Shape, s.Out[0].Shape, s.Out[0].DType, s.halved())
 }

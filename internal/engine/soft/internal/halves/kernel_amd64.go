@@ -59,7 +59,7 @@ func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, b
 //go:noescape
 func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride, run int)
 
-// copyRows takes rows of 32 bytes or more.
+// copyRows takes rows of 4 bytes or more.
 //
 //go:noescape
 func copyRows(dst, src *byte, rows, size, to, from int)

@@ -3,7 +3,7 @@ package halves
 import "encoding/binary"
 
 // rowLeast and rowMost are the bytes of a row that the assembly copies: for a longer one a call of copy is as quick.
-const rowLeast, rowMost = 32, 512
+const rowLeast, rowMost = 4, 512
 
 // CopyRows copies rows of size bytes, which are from and to bytes apart.
 func CopyRows(dst, src []byte, rows, size, to, from int) {

@@ -157,7 +157,7 @@ TEXT ·fence(SB), NOSPLIT, $0-0
 
 // func copyRows(dst, src *byte, rows, size, to, from int)
 //
-// The last 32 bytes of a row overlap those before.
+// The last 32 bytes of a row overlap those before. A shorter row is two parts of 16, 8 or 4 bytes, which may overlap.
 TEXT ·copyRows(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -165,7 +165,12 @@ TEXT ·copyRows(SB), NOSPLIT, $0-48
 	MOVQ size+24(FP), BX
 	MOVQ to+32(FP), R8
 	MOVQ from+40(FP), R9
+	CMPQ BX, $8
+	JLT  fours
+	CMPQ BX, $16
+	JLT  eights
 	SUBQ $32, BX
+	JLT  sixteens
 
 row:
 	XORQ AX, AX
@@ -187,3 +192,40 @@ last:
 	JNE     row
 	VZEROUPPER
 	RET
+
+#define NEXTPARTS(part) \
+	ADDQ R9, SI  \
+	ADDQ R8, DI  \
+	DECQ CX      \
+	JNE  part    \
+	RET
+
+sixteens:
+	ADDQ $16, BX
+
+sixteen:
+	MOVOU (SI), X0
+	MOVOU (SI)(BX*1), X1
+	MOVOU X0, (DI)
+	MOVOU X1, (DI)(BX*1)
+	NEXTPARTS(sixteen)
+
+eights:
+	SUBQ $8, BX
+
+eight:
+	MOVQ (SI), AX
+	MOVQ (SI)(BX*1), DX
+	MOVQ AX, (DI)
+	MOVQ DX, (DI)(BX*1)
+	NEXTPARTS(eight)
+
+fours:
+	SUBQ $4, BX
+
+four:
+	MOVL (SI), AX
+	MOVL (SI)(BX*1), DX
+	MOVL AX, (DI)
+	MOVL DX, (DI)(BX*1)
+	NEXTPARTS(four)

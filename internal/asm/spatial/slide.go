@@ -1,0 +1,195 @@
+package spatial
+
+import (
+	"github.com/anekit/anekit/internal/asm/emit"
+
+	"github.com/mmcloughlin/avo/gotypes"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileRows is the rows of a tile of results.
+const tileRows = 4
+
+// slide writes the function of a kind. A tile has 4 rows and as many columns as a vector. The last tiles of rows and
+// columns overlap those before them.
+func (w width) slide(k kind) {
+	s := w.Dereference(w.Param("s"))
+	t := &tiled{width: w, kind: k, s: s}
+	room, dst, high := w.Whole(s.Field("room")), w.Whole(s.Field("dst")), w.Whole(s.Field("high"))
+	w.ADDQ(w.Place(s.Field("at")), room)
+	offsets := w.Whole(s.Field("offsets"))
+	t.high, t.high3 = high, w.GP64()
+	w.LEAQ(Mem{Base: high, Index: high, Scale: 2}, t.high3)
+	t.prepare()
+	row := w.GP64()
+	w.XORQ(row, row)
+	rows, columns, done := w.Fresh("rows"), w.Fresh("columns"), w.Fresh("done")
+	column, base, at, i := w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.Here(rows)
+	w.XORQ(column, column)
+	w.Here(columns)
+	w.LEAQ(Mem{Base: room, Index: column, Scale: uint8(k.size)}, base)
+	t.begin()
+	w.XORQ(i, i)
+	tap := w.Fresh("tap")
+	w.Here(tap)
+	w.MOVQ(Mem{Base: offsets, Index: i, Scale: 8}, at)
+	w.ADDQ(base, at)
+	t.tap(at, i)
+	w.INCQ(i)
+	w.CMPQ(i, w.Place(s.Field("taps")))
+	w.JNE(tap)
+	t.end(dst, row, column)
+	w.advance(column, k.lanes, s.Field("lastColumn"), columns)
+
+	before := w.GP64()
+	w.MOVQ(row, before)
+	w.CMPQ(row, w.Place(s.Field("lastRow")))
+	w.JEQ(done)
+	w.Add(tileRows, row)
+	w.CMPQ(row, w.Place(s.Field("lastRow")))
+	w.CMOVQGT(w.Place(s.Field("lastRow")), row)
+	w.NEGQ(before)
+	w.ADDQ(row, before)
+	by := w.GP64()
+	w.MOVQ(high, by)
+	w.IMULQ(before, by)
+	w.ADDQ(by, room)
+	w.IMULQ(w.Place(s.Field("to")), before)
+	w.ADDQ(before, dst)
+	w.JMP(rows)
+	w.Here(done)
+	w.End()
+}
+
+// advance moves on by a step, to the last place at most, and jumps unless it is there already.
+func (w width) advance(at reg.GPVirtual, step int, last gotypes.Component, to LabelRef) {
+	end := w.Fresh("end")
+	w.CMPQ(at, w.Place(last))
+	w.JEQ(end)
+	w.Add(step, at)
+	w.CMPQ(at, w.Place(last))
+	w.CMOVQGT(w.Place(last), at)
+	w.JMP(to)
+	w.Here(end)
+}
+
+// tiled is the results of a tile.
+type tiled struct {
+	width
+	kind
+	s           gotypes.Component
+	high, high3 reg.Register // the bytes between rows of the plane
+	results     []reg.VecVirtual
+	weights     reg.Register
+	words       reg.VecVirtual // of keys
+	dropped     reg.VecVirtual // of float64
+}
+
+func (t *tiled) prepare() {
+	n := tileRows
+	switch t.name {
+	case "Floats":
+		t.weights = t.Whole(t.s.Field("weights"))
+	case "Keys":
+		t.words = t.Constant(0x7fff7fff)
+	default:
+		t.dropped = t.mask()
+		n = 2 * tileRows
+	}
+	t.results = t.Vectors(n)
+}
+
+// begin sets the results to those of no element.
+func (t *tiled) begin() {
+	for _, r := range t.results {
+		if t.name == "Keys" {
+			t.VPCMPEQW(r, r, r)
+			t.VPSLLW(Imm(15), r, r) // less than all keys
+			continue
+		}
+		t.VXORPS(r, r, r)
+	}
+}
+
+// place is the memory of a row of a tile.
+func (t *tiled) place(base reg.Register, i, bytes int) Mem {
+	switch m := emit.At(base, bytes); i {
+	case 0:
+		return m
+	case 3:
+		return m.Idx(t.high3, 1)
+	default:
+		return m.Idx(t.high, uint8(i))
+	}
+}
+
+// tap adds the elements at a register to the results.
+func (t *tiled) tap(at, i reg.Register) {
+	switch t.name {
+	case "Floats":
+		weight := t.Vector()
+		t.VBROADCASTSS(Mem{Base: t.weights, Index: i, Scale: 4}, weight)
+		for j, r := range t.results {
+			t.VFMADD231PS(t.place(at, j, 0), weight, r)
+		}
+	case "Keys":
+		for j, r := range t.results {
+			t.VPMAXSW(t.place(at, j, 0), r, r)
+		}
+	default:
+		for j, r := range t.results {
+			t.VADDPD(t.place(at, j/2, j%2*32), r, r)
+		}
+	}
+}
+
+// end stores the results.
+func (t *tiled) end(dst, row, column reg.Register) {
+	bias, to, at := t.Vector(), t.GP64(), t.GP64()
+	if t.name == "Floats" {
+		t.VBROADCASTSS(t.Place(t.s.Field("bias")), bias)
+	}
+	t.LEAQ(Mem{Base: dst, Index: column, Scale: 2}, at)
+	t.MOVQ(t.Place(t.s.Field("to")), to)
+	counts := t.GP64()
+	if t.name == "Doubles" {
+		t.MOVQ(t.Place(t.s.Field("ofRow")), counts)
+		t.LEAQ(Mem{Base: counts, Index: row, Scale: 8}, counts)
+	}
+	for i := range tileRows {
+		switch t.name {
+		case "Floats":
+			t.VADDPS(bias, t.results[i], t.results[i])
+			t.VCVTPS2PH(Imm(0), t.results[i], emit.At(at, 0))
+		case "Keys":
+			t.key(t.results[i], t.words)
+			t.VMOVDQU(t.results[i], emit.At(at, 0))
+		default:
+			n := t.GP64()
+			t.MOVQ(emit.At(counts, 8*i), n)
+			t.ADDQ(t.Place(t.s.Field("counts")), n)
+			t.LEAQ(Mem{Base: n, Index: column, Scale: 8}, n)
+			inverse := t.GP64()
+			t.MOVQ(n, inverse)
+			t.ADDQ(t.Place(t.s.Field("inverses")), inverse)
+			low := t.quotient(t.results[2*i], emit.At(n, 0), emit.At(inverse, 0))
+			high := t.quotient(t.results[2*i+1], emit.At(n, 32), emit.At(inverse, 32))
+			t.rounded(low, high, t.dropped, emit.At(at, 0))
+		}
+		t.ADDQ(to, at)
+	}
+}
+
+// quotient is a sum by a count: the product with the inverse, and what is left of the sum by the count. Of an infinite
+// sum nothing is.
+func (t *tiled) quotient(sum reg.VecVirtual, count, inverse Mem) reg.VecVirtual {
+	q, known := t.Vector(), t.Vector()
+	t.VMULPD(inverse, sum, q)
+	t.VFNMADD231PD(count, q, sum)
+	t.VCMPPD(Imm(7), sum, sum, known)
+	t.VANDPD(known, sum, sum)
+	t.VFMADD231PD(inverse, sum, q)
+	return q
+}

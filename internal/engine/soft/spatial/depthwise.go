@@ -1,0 +1,77 @@
+package spatial
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// depthwise is a convolution with one input channel in a group.
+type depthwise struct {
+	*plane
+	planes, outputs int       // of x; of a group
+	weights         []float32 // of all outputs, or nil
+	bias            bool
+}
+
+// together is how many elements of the result at least are computed between two looks at the context, and between two
+// computations of the joined steps.
+const together = 1 << 13
+
+// Depthwise returns the runner of a convolution over three axes, with one input channel and some outputs in a group,
+// and the float32s of its workspace. weights are those of a constant, decoded, or nil.
+func Depthwise(w ops.Window, planes, outputs int, weights []float32, bias bool) (run.Runner, int) {
+	p := newPlane(w, floats)
+	if p == nil {
+		return nil, 0
+	}
+	return &depthwise{p, planes, outputs, weights, bias}, p.words() + outputs*len(p.offsets)
+}
+
+func (r *depthwise) Run(c *run.Call) {
+	c.Spread(r.planes*r.strips, r.rows*r.win.Out[2]*r.outputs*len(r.offsets)/4)
+}
+
+// Completes tells that joined steps compute on pieces of the result.
+func (r *depthwise) Completes() bool { return true }
+
+// Span computes strips lo to hi, counted through all planes.
+func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
+	w, taps := &r.win, len(r.offsets)
+	r.clear(c, worker)
+	_, _, _, last := r.strip(hi)
+	from, to := 0, 0 // elements that joined steps have not computed
+	for i := lo; i < hi; i++ {
+		plane, line, rows, _ := r.strip(i)
+		weights, first := r.weights, plane%w.Groups*r.outputs
+		if weights != nil {
+			weights = weights[first*taps:][:r.outputs*taps]
+		} else {
+			weights = c.Work[worker][r.words():][:r.outputs*taps]
+			c.In[1].Load(weights, first*taps)
+		}
+		r.load(c, worker, plane, line, rows)
+		for m := range r.outputs {
+			s := sliding{weights: &weights[m*taps], bias: float32(math.Copysign(0, -1))} // a sum less nothing
+			if r.bias {
+				s.bias = float32(c.In[2].Value(first + m))
+			}
+			at := ((plane*r.outputs+m)*w.Out[1] + line) * w.Out[2]
+			if at != to || to-from >= together {
+				c.Complete(from, to, worker)
+				from = at
+				if c.Pause(worker) {
+					return
+				}
+			}
+			to = at + rows*w.Out[2]
+			end := to
+			if r.outputs == 1 {
+				end = last // results are in order, so that later ones may be overwritten
+			}
+			r.results(c, worker, s, nil, c.Out[0].Half[at:to:end])
+		}
+	}
+	c.Complete(from, to, worker)
+}

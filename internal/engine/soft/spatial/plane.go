@@ -1,0 +1,252 @@
+package spatial
+
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// kind is what the elements of a plane become: float32 of convolutions, float64 of means, and int16 of maxima, whose
+// order is that of the halves.
+type kind struct {
+	size, lanes int       // bytes of an element; columns of a tile
+	chunk       [2]int    // halves of a row that are read at a time, by the stride
+	pad         fp16.Bits // what is around x
+	padWord     int32     // two such elements, or part of one
+}
+
+var (
+	floats  = kind{size: 4, lanes: 8, chunk: [2]int{8, 16}}
+	doubles = kind{size: 8, lanes: 8, chunk: [2]int{8, 16}}
+	keys    = kind{size: 2, lanes: 16, chunk: [2]int{16, 16}, pad: fp16.Inf | 0x8000, padWord: -0x7c007c01}
+)
+
+// spread calls the kernel of the kind. It is no field, so that arguments stay on the stack.
+func (k *kind) spread(stride int, s *spreading) {
+	switch k.size {
+	case 2:
+		spreadKeys(stride, s)
+	case 4:
+		spreadFloats(stride, s)
+	default:
+		spreadDoubles(stride, s)
+	}
+}
+
+// slide calls the kernel of the kind.
+func (k *kind) slide(s *sliding) {
+	switch k.size {
+	case 2:
+		slideKeys(s)
+	case 4:
+		slideFloats(s)
+	default:
+		slideDoubles(s)
+	}
+}
+
+// plane is a strip of the lines of x under some lines of windows, with the padding around it, in the workspace. With a
+// stride of 2 it has two phases: the columns of even and of odd places. So neighbors in the result have neighbors in
+// the plane. Each position of a window is at one offset from the first, the same for all windows.
+type plane struct {
+	kind
+	win     ops.Window // over three spatial axes, the first of which is 1
+	rows    int        // output lines of a strip
+	strips  int        // of the result of one plane of x
+	high    int        // lines of the plane
+	pitch   int        // bytes between these
+	bytes   int        // of the plane
+	offsets []int
+	rest    spreading // the settings of all strips
+}
+
+// spreading is the argument of a kernel that fills a plane. Reads go to the end of the last chunk.
+type spreading struct {
+	x           *fp16.Bits
+	room        *int32
+	at, other   int // bytes from room to the first element, and from there to the second
+	from, pitch int // bytes between rows of x and of the plane
+	rows        int
+	whole, rest int        // chunks of a row, and one more
+	keep, pad   [16]uint16 // halves of the last chunk
+	nan         bool       // a key is of a NaN
+}
+
+// sliding is the argument of a kernel that computes tiles of tileRows rows. counts are in rows, too: that of row i is
+// ofRow[i] bytes further, and its inverses are inverses bytes from there.
+type sliding struct {
+	room                *int32
+	at                  int
+	offsets             *int
+	taps                int
+	weights             *float32
+	bias                float32
+	dst                 *fp16.Bits
+	high, to            int // bytes between the lines of the plane under rows of the result, and between these
+	lastRow, lastColumn int // of the first of the last tile
+	counts              *float64
+	inverses            int
+	ofRow               *int
+}
+
+// Limits of a plane. A strip fits the first cache, unless four lines are longer.
+const (
+	tileRows   = 4
+	mostTaps   = 256
+	mostLength = 1 << 15
+	stripBytes = 24 << 10
+	planeBytes = 1 << 18
+)
+
+// newPlane returns nil for windows that the kernels do not have.
+func newPlane(w ops.Window, k kind) *plane {
+	if !quick() || w.Strides[2] > 2 || w.In[0]*w.Kernel[0]*w.Out[0] != 1 || w.Before[0] != 0 ||
+		ops.Volume(w.Kernel) > mostTaps {
+		return nil
+	}
+	for axis := 1; axis < 3; axis++ {
+		if max(w.In[axis], w.Strides[axis], w.Before[axis], (w.Kernel[axis]-1)*w.Dilations[axis]) > mostLength {
+			return nil
+		}
+	}
+	stride, across, below := w.Strides[2], (w.Kernel[2]-1)*w.Dilations[2], (w.Kernel[1]-1)*w.Dilations[1]
+	columns := (max((w.Out[2]-1)*stride+across, w.Before[2]+w.In[2]-1)/stride + 2) / 2 * 2
+	p := &plane{kind: k, win: w, pitch: columns * k.size}
+	p.rows = min(max((stripBytes/(stride*p.pitch)-below)/w.Strides[1]/tileRows*tileRows, tileRows), w.Out[1])
+	p.strips = (w.Out[1] + p.rows - 1) / p.rows
+	p.rows = min(up((w.Out[1]+p.strips-1)/p.strips, tileRows), w.Out[1]) // about as many in each
+	p.strips = (w.Out[1] + p.rows - 1) / p.rows
+	tall := p.rows // of the tiles
+	if w.Out[2] < tileRows*k.lanes {
+		tall = up(p.rows, tileRows)
+	}
+	p.high = (tall-1)*w.Strides[1] + below + 1
+	phase := p.high*p.pitch + 32*k.size
+	if p.bytes = stride * phase; p.bytes > planeBytes || p.high > mostLength {
+		return nil
+	}
+	for i := range ops.Volume(w.Kernel) {
+		kw, kh := i%w.Kernel[2]*w.Dilations[2], i/w.Kernel[2]*w.Dilations[1]
+		p.offsets = append(p.offsets, kw%stride*phase+kh*p.pitch+kw/stride*k.size)
+	}
+	chunk, before := k.chunk[stride-1], w.Before[2]
+	p.rest = spreading{at: before%stride*phase + before/stride*k.size, other: phase, from: 2 * w.In[2],
+		pitch: p.pitch, whole: w.In[2] / chunk, rest: min(w.In[2]%chunk, 1)}
+	if before%stride == 1 {
+		p.rest.other = k.size - phase
+	}
+	for i := range p.rest.keep {
+		if p.rest.keep[i] = 0xffff; i >= w.In[2]%chunk {
+			p.rest.keep[i], p.rest.pad[i] = 0, uint16(k.pad)
+		}
+	}
+	return p
+}
+
+// up is n, or the next multiple.
+func up(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+
+// words is the float32s of workspace: the plane, the last lines of x with what is read after them, and a strip of the
+// result.
+func (p *plane) words() int {
+	return p.bytes/4 + (p.high*p.win.In[2]+16)/2 + 1 + (up(p.rows, tileRows)*p.win.Out[2]+32)/2 + 1
+}
+
+// strip returns the plane of x of strip i, its first line of the result, how many it has, and its first element if there
+// is one plane of the result for each of x.
+func (p *plane) strip(i int) (plane, line, rows, at int) {
+	plane, line = i, 0
+	if p.strips > 1 {
+		plane, line = i/p.strips, i%p.strips*p.rows
+	}
+	return plane, line, min(p.rows, p.win.Out[1]-line), (plane*p.win.Out[1] + line) * p.win.Out[2]
+}
+
+// clear fills the plane with padding.
+func (p *plane) clear(c *run.Call, worker int) { fill(c.Words[worker][:p.bytes/4], p.padWord) }
+
+func fill(words []int32, w int32) {
+	if w == 0 {
+		clear(words)
+		return
+	}
+	for i := range words {
+		words[i] = w
+	}
+}
+
+// load fills the inside of the plane with the lines of x for some output lines from one on. It reports whether it found
+// a NaN while it made keys.
+func (p *plane) load(c *run.Call, worker, i, from, rows int) (nan bool) {
+	w, words := &p.win, c.Words[worker][:p.bytes/4]
+	first := from*w.Strides[1] - w.Before[1] // the line of x that is the first of the plane
+	needed := (rows-1)*w.Strides[1] + (w.Kernel[1]-1)*w.Dilations[1] + 1
+	lo, hi := min(max(-first, 0), needed), max(min(needed, w.In[1]-first), 0)
+	if p.rows < w.Out[1] && (lo > 0 || hi < needed) {
+		for phase := 0; phase < len(words); phase += len(words) / w.Strides[2] {
+			fill(words[phase:][:lo*p.pitch/4], p.padWord)
+			fill(words[phase+hi*p.pitch/4:][:(needed-hi)*p.pitch/4], p.padWord)
+		}
+	}
+	if lo >= hi {
+		return false
+	}
+	s, chunk := p.rest, p.chunk[w.Strides[2]-1]
+	x := c.In[0].Half[(i*w.In[1]+first+lo)*w.In[2]:]
+	if n := (hi - lo) * w.In[2]; n-w.In[2]+(s.whole+s.rest)*chunk > len(x) {
+		spare := c.Rooms[worker].Half[p.bytes/2:][:n+16]
+		copy(spare, x[:n])
+		x = spare
+	}
+	s.x, s.room, s.rows = &x[0], &words[0], hi-lo
+	s.at += lo * p.pitch
+	p.spread(w.Strides[2], &s)
+	return s.nan
+}
+
+// results computes output lines from the plane into out. It may write to all that out has room for. of is where the
+// counts of the lines are, if they have some.
+func (p *plane) results(c *run.Call, worker int, s sliding, of []int, out []fp16.Bits) {
+	w := &p.win
+	s.room, s.offsets, s.taps = &c.Words[worker][0], &p.offsets[0], len(p.offsets)
+	s.high, s.to = w.Strides[1]*p.pitch, 2*w.Out[2]
+	rows := len(out) / w.Out[2]
+	s.lastRow, s.lastColumn = up(rows, tileRows)-tileRows, max(w.Out[2]-p.lanes, 0)
+	if of != nil {
+		s.ofRow = &of[0]
+	}
+	switch {
+	case rows >= tileRows && w.Out[2] >= p.lanes:
+		s.lastRow, s.dst = rows-tileRows, &out[0]
+		p.slide(&s)
+	case w.Out[2] >= tileRows*p.lanes:
+		p.quarters(s, of, out)
+	case up(rows, tileRows)*w.Out[2]+p.lanes <= cap(out): // tiles are larger than the result
+		s.dst = &out[0]
+		p.slide(&s)
+	default:
+		room := c.Rooms[worker].Half[p.bytes/2+p.high*w.In[2]+18:][:up(rows, tileRows)*w.Out[2]+p.lanes]
+		s.dst = &room[0]
+		p.slide(&s)
+		copy(out, room)
+	}
+}
+
+// quarters is results for a few long lines, each of which becomes four that overlap.
+func (p *plane) quarters(s sliding, of []int, out []fp16.Bits) {
+	width, high := p.win.Out[2], s.high
+	quarter := width / tileRows
+	s.lastRow, s.lastColumn = 0, width-(tileRows-1)*quarter-p.lanes
+	s.high, s.to = quarter*p.size, 2*quarter
+	var ofRow [tileRows]int
+	for i := 0; len(out) > 0; i, out = i+1, out[width:] {
+		for k := range ofRow {
+			if of != nil {
+				ofRow[k] = of[i] + 8*k*quarter
+			}
+		}
+		s.dst, s.ofRow = &out[0], &ofRow[0]
+		p.slide(&s)
+		s.at += high
+	}
+}

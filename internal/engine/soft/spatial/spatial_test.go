@@ -1,0 +1,235 @@
+//go:build linux || darwin
+
+package spatial
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/effort"
+	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/ops"
+)
+
+// tensor is halves of every kind between two inaccessible pages.
+func tensor(t *testing.T, r *rand.Rand, n int, special bool) run.Vec {
+	t.Helper()
+	b := make([]byte, 2*n)
+	for i := range n {
+		h := fp16.FromFloat64(r.NormFloat64() * math.Exp2(float64(r.IntN(24)-14)))
+		if special && r.IntN(40) == 0 {
+			h = []fp16.Bits{0x8000, 0, 1, 0x8001, fp16.Inf, fp16.Inf | 0x8000, 0x7bff, 0xfbff}[r.IntN(8)]
+		}
+		if special && r.IntN(400) == 0 {
+			h = []fp16.Bits{fp16.NaN, 0xfe01}[r.IntN(2)]
+		}
+		b[2*i], b[2*i+1] = byte(h), byte(h>>8)
+	}
+	v, err := run.View(mil.FP16, fenced(t, b, r.IntN(2) == 0))
+	require.NoError(t, err)
+	return v
+}
+
+// made is the result of a runner of some workspace, on two workers that take unequal pieces.
+func made(t *testing.T, r run.Runner, work, items, outs int, in ...run.Vec) []fp16.Bits {
+	t.Helper()
+	out := tensor(t, rand.New(rand.NewPCG(1, 1)), outs, false)
+	c := &run.Call{Run: r, In: in, Out: []run.Vec{out}}
+	for range 2 {
+		room := fenced(t, make([]byte, 4*work), true)
+		for i := range room {
+			room[i] = 0x77
+		}
+		require.NoError(t, c.AddRoom(room))
+	}
+	c.Begin(t.Context(), 0, 1)
+	r.Run(c) // all of it, then again in two pieces
+	whole := append([]fp16.Bits{}, out.Half...)
+	clear(out.Half)
+	r.Span(c, items/3, items, 1)
+	r.Span(c, 0, items/3, 0)
+	require.Equal(t, whole, out.Half, "in two pieces")
+	return whole
+}
+
+// same compares bits; a NaN is as good as another.
+func same(t *testing.T, want, got []fp16.Bits, about string) {
+	t.Helper()
+	for i := range want {
+		if want[i] != got[i] && !(want[i].IsNaN() && got[i].IsNaN()) {
+			t.Fatalf("%s: element %d is %#x, not %#x", about, i, got[i], want[i])
+		}
+	}
+}
+
+// each calls f for the places of x under window number i of a plane, -1 outside, in order.
+func each(w *ops.Window, plane, i int, f func(k, at int)) {
+	for k := range w.Kernel[1] * w.Kernel[2] {
+		y := i/w.Out[2]*w.Strides[1] + k/w.Kernel[2]*w.Dilations[1] - w.Before[1]
+		x := i%w.Out[2]*w.Strides[2] + k%w.Kernel[2]*w.Dilations[2] - w.Before[2]
+		if y < 0 || y >= w.In[1] || x < 0 || x >= w.In[2] {
+			f(k, -1)
+			continue
+		}
+		f(k, (plane*w.In[1]+y)*w.In[2]+x)
+	}
+}
+
+// plainMaxima has the lines of the result in Go.
+type plainMaxima struct{ *ops.Window }
+
+func (plainMaxima) Run(*run.Call) {}
+
+func (r plainMaxima) Span(c *run.Call, lo, hi, _ int) {
+	for i := lo * r.Out[2]; i < hi*r.Out[2]; i++ {
+		most, n := math.Inf(-1), r.Out[1]*r.Out[2]
+		each(r.Window, i/n, i%n, func(_, at int) {
+			if at >= 0 {
+				most = max(most, c.In[0].Value(at))
+			}
+		})
+		c.Out[0].Half[i] = fp16.FromFloat64(most)
+	}
+}
+
+// TestWindows compares the runners of windows with their definitions, to the bit: narrow and wide planes, strips, both
+// strides, infinities, zeros with signs and NaNs, and beside inaccessible pages.
+func TestWindows(t *testing.T) {
+	if !quick() {
+		t.Skip("no kernels for this machine")
+	}
+	r := rand.New(rand.NewPCG(3, 5))
+	for n := range effort.Cases(120) {
+		w := ops.Window{Groups: 1 + r.IntN(3), ExcludePadding: r.IntN(2) == 0, Kernel: []int{1}, Strides: []int{1},
+			Dilations: []int{1}, Before: []int{0}, After: []int{0}, In: []int{1}, Out: []int{1}}
+		for axis := range 2 {
+			in, k, d, s := 1+r.IntN(40), 1+r.IntN(5), 1+r.IntN(8)/6, 1+r.IntN(2)
+			if n%10 == 9 {
+				in = 50 + r.IntN(120) // several strips
+			}
+			if axis == 0 {
+				s = 1 + r.IntN(3)
+				if r.IntN(4) == 0 {
+					in = 1
+				}
+			}
+			before, after := r.IntN(k), r.IntN(k)
+			if in+before+after < d*(k-1)+1 {
+				before += d * k
+			}
+			w.In, w.Kernel, w.Dilations, w.Strides = append(w.In, in), append(w.Kernel, k), append(w.Dilations, d),
+				append(w.Strides, s)
+			w.Before, w.After = append(w.Before, before), append(w.After, after)
+			w.Out = append(w.Out, (in+before+after-d*(k-1)-1)/s+1)
+		}
+		about, planes, size := fmt.Sprintf("%+v", w), w.Groups*(1+r.IntN(2)), w.Out[1]*w.Out[2]
+		x := tensor(t, r, planes*w.In[1]*w.In[2], true)
+
+		outputs, taps := 1+r.IntN(2), w.Kernel[1]*w.Kernel[2]
+		weights, bias := tensor(t, r, w.Groups*outputs*taps, false), tensor(t, r, w.Groups*outputs, true)
+		var decoded []float32
+		if n%2 == 0 {
+			decoded = make([]float32, w.Groups*outputs*taps)
+			weights.Load(decoded, 0)
+		}
+		want := make([]fp16.Bits, planes*outputs*size)
+		for i := range want {
+			plane, m := i/size/outputs, i/size/outputs%w.Groups*outputs+i/size%outputs
+			var sum float32
+			each(&w, plane, i%size, func(k, at int) {
+				f := float32(0)
+				if at >= 0 {
+					f = float32(x.Value(at))
+				}
+				sum += float32(f * float32(weights.Value(m*taps+k)))
+			})
+			if n%3 > 0 {
+				sum += float32(bias.Value(m))
+			}
+			want[i] = fp16.FromFloat64(float64(sum))
+		}
+		dw, work := Depthwise(w, planes, outputs, decoded, n%3 > 0)
+		same(t, want, made(t, dw, work, planes*dw.(*depthwise).strips, len(want), x, weights, bias), "conv "+about)
+
+		w.Dilations = []int{1, 1, 1}
+		want = want[:planes*size]
+		(plainMaxima{&w}).Span(&run.Call{In: []run.Vec{x}, Out: []run.Vec{{Half: want}}}, 0, planes*w.Out[1], 0)
+		m, work := Maxima(w, planes, plainMaxima{&w}, 0)
+		same(t, want, made(t, m, work, planes*m.(*maxima).strips, len(want), x), "max_pool "+about)
+
+		for i := range want {
+			sum, n := 0.0, 0
+			each(&w, i/size, i%size, func(k, at int) {
+				if at >= 0 {
+					sum += x.Value(at)
+				}
+				y, x := i%size/w.Out[2]*w.Strides[1]+k/w.Kernel[2], i%w.Out[2]*w.Strides[2]+k%w.Kernel[2]
+				if at >= 0 || !w.ExcludePadding && y < w.In[1]+w.Before[1]+w.After[1] && x < w.In[2]+w.Before[2]+w.After[2] {
+					n++
+				}
+			})
+			want[i] = fp16.FromFloat64(sum / float64(n))
+		}
+		a, work := Means(w, planes)
+		same(t, want, made(t, a, work, planes*a.(*means).strips, len(want), x), "avg_pool "+about)
+	}
+}
+
+// TestSums compares the sums of lanes with their definition, to the bit.
+func TestSums(t *testing.T) {
+	if !quick() {
+		t.Skip("no kernels for this machine")
+	}
+	r := rand.New(rand.NewPCG(7, 9))
+	for length := 1; length < 70; length++ {
+		lanes := 1 + r.IntN(300)
+		x := tensor(t, r, lanes*length, length%2 == 0)
+		want := make([]fp16.Bits, lanes)
+		for i := range want {
+			sum := 0.0
+			for k := range length {
+				sum += x.Value(i*length + k)
+			}
+			want[i] = fp16.FromFloat64(sum / float64(length))
+		}
+		s, work := Sums(lanes, length, func(sum float64, n int) float64 { return sum / float64(n) })
+		same(t, want, made(t, s, work, lanes, lanes, x), fmt.Sprint(lanes, " lanes of ", length))
+	}
+}
+
+// TestLines: the kernels of lines have the results of Go.
+func TestLines(t *testing.T) {
+	if !quick() {
+		t.Skip("no kernels for this machine")
+	}
+	r := rand.New(rand.NewPCG(11, 13))
+	for n := eight; n < 60; n++ {
+		x, y, got := tensor(t, r, n, true), tensor(t, r, n, true), tensor(t, r, n, false)
+		a, b, want := make([]float64, n), make([]float64, n), make([]fp16.Bits, n)
+		for _, part := range []float64{0, .25, r.Float64(), math.Exp2(-52)} {
+			for i := range want {
+				a[i], b[i] = x.Value(i), y.Value(i)
+				if part == 0 {
+					b[i] = a[i]
+				}
+				want[i] = fp16.FromFloat64(blend(part, a[i], b[i]))
+			}
+			mixHalves(got.Pairs, a, b, part)
+			same(t, want, got.Half, fmt.Sprint(n, " numbers, part ", part))
+		}
+		for _, width := range []int{1, 2, 7, 16, 33} {
+			dst := tensor(t, r, n*width/2+20, false)
+			some := Repeat(dst.Half, x.Half, width)
+			require.Equal(t, min((len(dst.Half)-15)/width, n), some)
+			for i := range some * width {
+				require.Equal(t, x.Half[i/width], dst.Half[i])
+			}
+		}
+	}
+}
