@@ -21,7 +21,7 @@ func softmax(s *Step) (run.Runner, int) {
 		return r, l.room()
 	}
 	if r := l.asRuns(false); r != nil && s.halved() {
-		return r.inRuns(8, func(h halfLane) { softmaxLane(h, r.room()) }), r.room() + r.pitch()
+		return r.inRuns(8, func(h halfLane) { softmaxLane(h, r.room()) }), r.room() + 2*r.pitch()
 	}
 	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) }), l.length * l.tile
 }
@@ -54,8 +54,13 @@ func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
 	l.store(&c.Out[0], m, base, width, 0, l.length)
 }
 
-// softmaxLane computes a lane of halves. room is what it leaves of the workspace.
+// softmaxLane computes a lane of halves, which is one run. room is what it leaves of the workspace.
 func softmaxLane(h halfLane, room int) {
+	work := h.c.Work[h.worker][room:]
+	if halves.Softmax(h.out[h.base:][:h.length], h.x[h.base:][:h.length], work,
+		h.c.Rooms[h.worker].Half[2*(room+h.pitch()):]) {
+		return
+	}
 	top, finite := h.top()
 	if !finite {
 		none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
@@ -63,7 +68,6 @@ func softmaxLane(h halfLane, room int) {
 		return
 	}
 	var sums halves.Sums
-	work := h.c.Work[h.worker][room:]
 	h.runs(halfStretch, func(at, j, n int) { sums.Exp(work[j:], h.x[at:at+n], top) })
 	total := sums.Total()
 	h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], total) })

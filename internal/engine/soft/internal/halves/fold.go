@@ -84,44 +84,31 @@ func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
 }
 
 // Span is the least and the greatest of a sequence of halves.
-type Span struct {
-	low, high, nan [block]int16 // keys; nan is -1 where a NaN was
-}
+type Span struct{ low, high int } // keys; beyond those of the infinities where a NaN was
 
 // NewSpan returns the span of no half: of the greatest, +Inf, to the least, -Inf.
-func NewSpan() (s Span) {
-	for i := range block {
-		s.low[i], s.high[i] = key(infinity), key(sign|infinity)
-	}
-	return s
-}
+func NewSpan() Span { return Span{int(key(infinity)), int(key(sign | infinity))} }
 
 // Add widens the span.
 func (s *Span) Add(x []fp16.Bits) {
 	for len(x) >= block && Vectors() {
 		n := whole(len(x))
-		spanVector(s, &x[0], n/block)
+		low, high := spanVector(&x[0], n/block)
+		s.low, s.high = min(s.low, low), max(s.high, high)
 		x = x[n:]
 	}
-	for i, b := range x {
-		k, i := key(b), i%block
-		if b&^sign > infinity {
-			s.nan[i] = -1
-		}
-		s.low[i], s.high[i] = min(s.low[i], k), max(s.high[i], k)
+	for _, b := range x {
+		k := int(key(b))
+		s.low, s.high = min(s.low, k), max(s.high, k)
 	}
 }
 
 // Ends returns the least and the greatest half, or NaN for both if there was one. +0 is greater than -0.
 func (s *Span) Ends() (low, high fp16.Bits) {
-	l, h := s.low[0], s.high[0]
-	for i := range block {
-		if s.nan[i] != 0 {
-			return fp16.NaN, fp16.NaN
-		}
-		l, h = min(l, s.low[i]), max(h, s.high[i])
+	if s.low < int(key(sign|infinity)) || s.high > infinity {
+		return fp16.NaN, fp16.NaN
 	}
-	return fp16.Bits(key(fp16.Bits(l))), fp16.Bits(key(fp16.Bits(h)))
+	return fp16.Bits(key(fp16.Bits(s.low))), fp16.Bits(key(fp16.Bits(s.high)))
 }
 
 // spansMost is how many columns Spans takes.

@@ -16,7 +16,7 @@ func encodeVector(dst *fp16.Bits, src *float32, blocks int, away bool)
 func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 
 //go:noescape
-func spanVector(s *Span, x *fp16.Bits, blocks int)
+func spanVector(x *fp16.Bits, blocks int) (low, high int)
 
 // spansVector takes the greatest halves unless least is set.
 //
@@ -36,6 +36,21 @@ func fence()
 
 //go:noescape
 func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+
+// quickExp sets the ends and the total of s.
+//
+//go:noescape
+func quickExp(dst *float32, x *fp16.Bits, blocks int, s *shares, c *quickConstants)
+
+// quickScale returns how many blocks it did before one where the ends differ.
+//
+//go:noescape
+func quickScale(dst *fp16.Bits, x *float32, blocks int, ends *[2]float32) (done int)
+
+// quickNormalize is normalizeVector for the blocks before one that float32 cannot decide.
+//
+//go:noescape
+func quickNormalize(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled) (done int)
 
 // normalize512 fetches what is ahead bytes after x.
 //

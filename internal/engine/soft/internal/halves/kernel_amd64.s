@@ -191,29 +191,44 @@ row:                       \
 	DECQ       AX          \
 	JNE        row
 
-// func spanVector(s *Span, x *fp16.Bits, blocks int)
-TEXT ·spanVector(SB), NOSPLIT, $0-24
-	MOVQ    s+0(FP), DI
-	MOVQ    x+8(FP), SI
-	MOVQ    blocks+16(FP), CX
-	CONSTANTS
-	VMOVDQU (DI), Y8
-	VMOVDQU 32(DI), Y9
-	VMOVDQU 64(DI), Y10
+// LEAST puts the least unsigned element of y into r. x is its lower half.
+#define LEAST(y, x, r) \
+	VEXTRACTI128 $1, y, X2 \
+	VPMINUW      X2, x, x  \
+	VPHMINPOSUW  x, x      \
+	VMOVD        x, r      \
+	MOVWLZX      r, r
+
+// func spanVector(x *fp16.Bits, blocks int) (low, high int)
+TEXT ·spanVector(SB), NOSPLIT, $0-32
+	MOVQ     x+0(FP), SI
+	MOVQ     blocks+8(FP), CX
+	VPCMPEQD Y14, Y14, Y14
+	VPSLLW   $15, Y14, Y15
+	VPSRLW   $1, Y14, Y14
+	VMOVDQU  Y14, Y0
+	VMOVDQU  Y15, Y1
 
 span:
-	VMOVDQU  (SI), Y0
-	NANS
-	KEY(Y0, Y1)
-	VPMINSW  Y0, Y8, Y8
-	VPMAXSW  Y0, Y9, Y9
-	ADDQ     $32, SI
-	DECQ     CX
-	JNE      span
+	VMOVDQU (SI), Y2
+	VPSRAW  $15, Y2, Y3
+	VPAND   Y14, Y3, Y3
+	VPXOR   Y3, Y2, Y2
+	VPMINSW Y2, Y0, Y0
+	VPMAXSW Y2, Y1, Y1
+	ADDQ    $32, SI
+	DECQ    CX
+	JNE     span
 
-	VMOVDQU Y8, (DI)
-	VMOVDQU Y9, 32(DI)
-	VMOVDQU Y10, 64(DI)
+	VPXOR  Y15, Y0, Y0  // low + 2^15
+	VPSUBW Y1, Y14, Y1  // 2^15 - 1 - high
+	LEAST(Y0, X0, AX)
+	LEAST(Y1, X1, BX)
+	SUBQ   $0x8000, AX
+	NEGQ   BX
+	ADDQ   $0x7fff, BX
+	MOVQ   AX, low+16(FP)
+	MOVQ   BX, high+24(FP)
 	VZEROUPPER
 	RET
 

@@ -9,7 +9,7 @@ import "github.com/anekit/anekit/ane/fp16"
 func decodeVector(*float32, *fp16.Bits, int)                                                    {}
 func encodeVector(*fp16.Bits, *float32, int, bool)                                              {}
 func addToVector(int, *float64, *fp16.Bits, int, int, int)                                      {}
-func spanVector(*Span, *fp16.Bits, int)                                                         {}
+func spanVector(*fp16.Bits, int) (low, high int)                                                { return }
 func spansVector(*int16, *int16, *fp16.Bits, int, int, int, bool)                               {}
 func tileVector(*uint16, *uint16, *uint16, *uint16, int, int, bool)                             {}
 func fence()                                                                                    {}
@@ -20,3 +20,8 @@ func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)               
 func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int)                     {}
 func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int) {}
 func copyRows(*byte, *byte, int, int, int, int)                                                 {}
+func quickExp(*float32, *fp16.Bits, int, *shares, *quickConstants)                              {}
+func quickScale(*fp16.Bits, *float32, int, *[2]float32) (done int)                              { return }
+func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int, *Scaled) (done int) {
+	return
+}

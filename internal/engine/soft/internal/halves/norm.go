@@ -62,17 +62,22 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	if ahead > fetchMost {
 		ahead = 0
 	}
-	for len(dst) >= block && machine != simd.Portable {
+	for some := block; len(dst) >= block && machine != simd.Portable; {
 		n := whole(len(dst))
-		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
-		if gamma != nil {
-			by, gamma = &gamma[0], gamma[n:]
+		if done := s.quick(dst[:n], x, gamma, beta); done > 0 {
+			n, some = done, block
+		} else {
+			if machine == simd.AVX2 {
+				n, some = min(n, some), min(2*some, stretch)
+			}
+			s.normalize(&dst[0], &x[0], first(gamma), first(beta), n/block, ahead)
+		}
+		if dst, x = dst[n:], x[n:]; gamma != nil {
+			gamma = gamma[n:]
 		}
 		if beta != nil {
-			shift, beta = &beta[0], beta[n:]
+			beta = beta[n:]
 		}
-		s.normalize(&dst[0], &x[0], by, shift, n/block, ahead)
-		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
 		d, by, shift := (float64(b.Float32())-s.mean)*s.scale, 1.0, 0.0
@@ -90,19 +95,46 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 // cache.
 const fetchMost = 1 << 14
 
+// first is where a list begins, or nil.
+func first(list []fp16.Bits) *fp16.Bits {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+// ones and zeros are gamma and beta where there are none.
+var ones, zeros = [block]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00,
+	0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00}, [block]fp16.Bits{}
+
+// quick is Normalize for the blocks before one that float32 cannot decide. It returns how many elements these have.
+func (s *Scaled) quick(dst, x, gamma, beta []fp16.Bits) int {
+	if machine != simd.AVX2 || !(s.spread < math.MaxFloat32) {
+		return 0
+	}
+	by, shift, byGamma, byBeta := neutral(first(gamma), first(beta))
+	return block * quickNormalize(&dst[0], &x[0], by, shift, 4*byGamma, 4*byBeta, len(dst)/block, s)
+}
+
+// neutral returns gamma and beta, or 1 and 0 where there are none, and the bytes from one to the next of 4 elements.
+func neutral(gamma, beta *fp16.Bits) (by, shift *fp16.Bits, byGamma, byBeta int) {
+	const four = 8
+	byGamma, byBeta = four, four
+	if gamma == nil {
+		gamma, byGamma = &ones[0], 0
+	}
+	if beta == nil {
+		beta, byBeta = &zeros[0], 0
+	}
+	return gamma, beta, byGamma, byBeta
+}
+
 // normalize is Normalize for blocks, by the kernel for what there is.
 func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks, ahead int) {
 	switch {
 	case machine != avx512, beta != nil && !(s.spread < math.MaxFloat32):
-		const step = 8
-		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
-		if gamma == nil {
-			gamma, byGamma = &ones[0], 0
-		}
-		if beta == nil {
-			beta, byBeta = &zeros[0], 0
-		}
-		normalizeVector(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
+		by, shift, byGamma, byBeta := neutral(gamma, beta)
+		normalizeVector(dst, x, by, shift, byGamma, byBeta, blocks, s)
 	case beta != nil:
 		normalize512(dst, x, gamma, beta, blocks, ahead, s)
 	default:
