@@ -280,6 +280,33 @@ func TestConvTranspose(t *testing.T) {
 	}
 }
 
+// TestConvTransposeOfPhases: constant weights, by which the positions of the result that are a stride apart are a
+// convolution each, give the bits of those that are operands, also where infinite ones meet the zeros between elements.
+func TestConvTransposeOfPhases(t *testing.T) {
+	r := seeded(t)
+	for k := range effort.Cases(60) {
+		o, _ := transposedCase(r, mil.FP16, []int{1 + r.IntN(9), 1 + r.IntN(30)}, 1+r.IntN(2),
+			[]string{"", "custom", "same"}[k%3], k%4 == 0, k%2 == 0)
+		weights := &o.in[1]
+		for i := range weights.value.v {
+			weights.value.v[i] = load(mil.FP16, store(mil.FP16, r.NormFloat64()))
+		}
+		if k%10 == 9 {
+			weights.value.v[r.IntN(len(weights.value.v))] = math.Inf(1)
+		}
+		weights.fixed = true
+		got := o.run(t)[0]
+		weights.fixed = false
+		want := o.run(t)[0]
+		for i := 0; i < len(want); i += 2 {
+			g, w := got[i:i+2], want[i:i+2]
+			if string(g) != string(w) && !(isNaN(mil.FP16, g) && isNaN(mil.FP16, w)) {
+				t.Fatalf("element %d is %x, not %x\n%s", i/2, g, w, clip(o.text()))
+			}
+		}
+	}
+}
+
 // Without settings strides, dilations and groups are 1 and there is no padding.
 func TestConvTransposeDefaults(t *testing.T) {
 	x := nd{mil.FP16, []int{1, 1, 3}, []float64{1, 2, 3}}

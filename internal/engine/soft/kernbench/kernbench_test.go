@@ -20,5 +20,5 @@ func TestCasesAreComplete(t *testing.T) {
 			require.Positive(t, c.MaxRatio, c.Name)
 		}
 	}
-	require.Len(t, kernbench.Shapes(), 108)
+	require.Len(t, kernbench.Shapes(), 109)
 }

@@ -29,7 +29,11 @@ func conv(s *Step) (run.Runner, int) {
 	if p.inColumns = !p.transposed && s.inStrips(p.outputs); p.inColumns {
 		p.plan = matrix.New(&p.win, tileCols)
 	}
-	return newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, max(p.win.In[2], p.plan.Room()), p)
+	r, work := newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, max(p.win.In[2], p.plan.Room()), p)
+	if p.transposed {
+		return newPhases(s, p, r, work)
+	}
+	return r, work
 }
 
 // leanColumns are so few that decoding a large weight in each run costs 3 to 4 % of its time (32 and 64 columns of
