@@ -65,7 +65,7 @@ func completions(root *cobra.Command) {
 		"engines":      fixed("1", "2"),
 		"compiler":     fixed(cli.Names(chip.Compilers())...),
 		"os":           fixed("macos12", "macos13", "macos14", "macos15", "macos26", "macos27"),
-		"explain":      fixed(names(millint.Rules(), func(r millint.Rule) string { return r.ID })...),
+		"explain":      rules,
 		"mil":          programs,
 		"guest":        extensions("wasm"),
 		"policy":       extensions("json"),
@@ -96,6 +96,11 @@ func completions(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// rules completes the rules of lint, which take 2 ms to read.
+func rules(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return names(millint.Rules(), func(r millint.Rule) string { return r.ID }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // names returns the name of each of all.

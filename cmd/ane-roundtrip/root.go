@@ -48,9 +48,15 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 		inspect.Command(a), lint.Command(a), cost.Command(a), format.Command(a),
 		weights.Command(a), probe.Command(a), manual.Command(a), schemaCommand(a))
 	// Help has 80 columns, on a terminal and in a file. The flags of check are those of its own help.
-	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
-		"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}",
-		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
+	usage := root.UsageTemplate()
+	for _, change := range [][2]string{ // without a Replacer, which takes 0.5 ms
+		{"Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 "},
+		{"{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}"},
+		{" for more information about a command.", " for the help of a command."},
+	} {
+		usage = strings.ReplaceAll(usage, change[0], change[1])
+	}
+	root.SetUsageTemplate(usage)
 	root.SetHelpCommand(cli.HelpCommand())
 	completions(root)
 	manual.AddCompletion(root)

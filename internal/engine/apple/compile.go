@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
@@ -164,12 +165,12 @@ func (e *Engine) linted(src ane.Source, p *mil.Program, faults mil.ErrorList) (k
 }
 
 // directory matches the directory of the program in messages of the compiler: hundreds of digits.
-var directory = regexp.MustCompile(`ANECCompile\([^)]+\)`)
+var directory = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ANECCompile\([^)]+\)`) })
 
 // reason returns the innermost reason that the framework reports.
 func reason(b *objcbridge.Error) string {
 	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
-		return directory.ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
+		return directory().ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
 	}
 	if b.Message != "" {
 		return b.Message

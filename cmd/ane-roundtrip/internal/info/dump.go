@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
@@ -105,14 +106,16 @@ func attributesOf(k apple.Known) plist.Dict {
 }
 
 // personal matches properties that may identify one machine.
-var personal = regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
+var personal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
+})
 
 // registry returns the properties of the IORegistry that begin with ANEDeviceProperty, by their service: a later system
 // may add personal ones.
 func registry(all []objcbridge.Property) any {
 	services := map[string]map[string]any{}
 	for _, p := range all {
-		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") || personal.MatchString(p.Name) {
+		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") || personal().MatchString(p.Name) {
 			continue
 		}
 		if services[p.Service] == nil {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/anekit/anekit/internal/plist"
@@ -17,12 +18,16 @@ const ends = "\\t\\r\\n\"'()\\[\\]{}<>:,;|`“”‘’"
 
 // paths matches the paths within a text: in quotes, or below a folder of users or volumes, whose folders may contain
 // spaces. It matches any other path up to the next character of ends.
-var paths = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+" +
-	"|(?:/[^ /" + ends + "]+)*?/(?:Users|home|root|Volumes|opt|srv|mnt|media)/(?:[^/" + ends + "]*/)*[^ " + ends + "]*" +
-	"|(?:~|\\.{1,3})?/[^ " + ends + "]+")
+var paths = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+" +
+		"|(?:/[^ /" + ends + "]+)*?/(?:Users|home|root|Volumes|opt|srv|mnt|media)/(?:[^/" + ends + "]*/)*[^ " + ends + "]*" +
+		"|(?:~|\\.{1,3})?/[^ " + ends + "]+")
+})
 
 // system matches paths that identify no user.
-var system = regexp.MustCompile("^/(?:System/Library|usr/lib|Library/Apple)/")
+var system = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^/(?:System/Library|usr/lib|Library/Apple)/")
+})
 
 // scrubber removes names and paths from texts that identify a user or a host.
 type scrubber struct {
@@ -91,7 +96,7 @@ func (s scrubber) text(text string) string {
 
 // shortened is text, but keeps names of user and host.
 func (s scrubber) shortened(text string) string {
-	return paths.ReplaceAllStringFunc(s.folders.Replace(text), func(found string) string {
+	return paths().ReplaceAllStringFunc(s.folders.Replace(text), func(found string) string {
 		at := strings.IndexAny(found, "~./") // after the quote
 		return found[:at] + s.path(found[at:])
 	})
@@ -103,7 +108,7 @@ func (s scrubber) path(p string) string {
 	switch dir := path.Dir(clean); {
 	case !strings.Contains(strings.Trim(p, "/"), "/") && p[0] != '~': // a single name
 		return p
-	case system.MatchString(clean):
+	case system().MatchString(clean):
 		return clean
 	case s.temp.MatchString(clean):
 		return s.temp.ReplaceAllLiteralString(clean, "$TMPDIR/")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/internal/sniff"
 )
@@ -112,7 +113,7 @@ func readHeader(r io.Reader) (a *Array, at int, err error) {
 
 // entry is an entry of the dictionary in a header.
 type entry struct {
-	form *regexp.Regexp // key, value, and the comma or brace after them
+	form func() *regexp.Regexp // key, value, and the comma or brace after them
 	set  func(a *Array, value string) *Error
 }
 
@@ -123,8 +124,10 @@ var entries = [...]entry{
 	{form("shape", `\(\s*(?:(?:(?:0|[1-9]\d*)L?\s*,\s*)+(?:(?:0|[1-9]\d*)L?\s*)?)?\)`), (*Array).setShape},
 }
 
-func form(key, value string) *regexp.Regexp {
-	return regexp.MustCompile(`^(['"]` + key + `['"]\s*:\s*)(` + value + `)\s*(,\s*\}|\}|,)`)
+func form(key, value string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(['"]` + key + `['"]\s*:\s*)(` + value + `)\s*(,\s*\}|\}|,)`)
+	})
 }
 
 // parse reads the dictionary of a header from a position in the file; text ends before the data. It accepts the keys
@@ -148,7 +151,7 @@ func parse(text string, at int) (*Array, *Error) {
 	for end := ","; end == ","; {
 		var parts []string
 		i := slices.IndexFunc(missing, func(e entry) bool {
-			parts = e.form.FindStringSubmatch(rest)
+			parts = e.form().FindStringSubmatch(rest)
 			return parts != nil
 		})
 		if i < 0 {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
@@ -23,7 +24,9 @@ type port struct {
 const Npz = ".npz"
 
 // keyed is FILE:KEY, in which the last FILE with an extension counts, or -:KEY.
-var keyed = regexp.MustCompile(`(?is)^(.*\.npz|.*\.npy|-):(.*)$`)
+var keyed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)^(.*\.npz|.*\.npy|-):(.*)$`)
+})
 
 // parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
 func parsePort(flag, s string) (port, error) {
@@ -32,7 +35,7 @@ func parsePort(flag, s string) (port, error) {
 		return port{}, cli.Badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
 	}
 	p := port{Name: name, Path: file, flag: flag, key: name}
-	parts := keyed.FindStringSubmatch(file)
+	parts := keyed().FindStringSubmatch(file)
 	if parts != nil {
 		p.Path, p.key = parts[1], parts[2]
 	}

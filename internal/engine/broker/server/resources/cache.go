@@ -48,7 +48,9 @@ type entry struct {
 const stale = time.Hour
 
 // entryName is how file names an entry. No other file is counted or removed.
-var entryName = regexp.MustCompile(`^[0-9]+-[0-9a-f]{64}-[0-9a-f]{64}\.program$`)
+var entryName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]+-[0-9a-f]{64}-[0-9a-f]{64}\.program$`)
+})
 
 // OpenCache makes the folder, or reads what is there. A broker whose cache cannot be had
 // works without.
@@ -91,7 +93,7 @@ func (c *Cache) list(identity string) (found []entry) {
 			continue
 		}
 		switch {
-		case entryName.MatchString(f.Name()) && strings.HasPrefix(f.Name(), identity):
+		case entryName().MatchString(f.Name()) && strings.HasPrefix(f.Name(), identity):
 			found = append(found, entry{f.Name(), onDisk(info), info.ModTime()})
 		case strings.HasPrefix(f.Name(), ".wholefile-") && time.Since(info.ModTime()) > stale:
 			c.remove(f.Name())
