@@ -181,7 +181,9 @@ func (v *validator) variable(x Var) {
 	if first.level == level {
 		v.doubled(x.Name, first.at, x.At, "value")
 	} else {
-		v.hidden = append(v.hidden, hidden{x.Name, first})
+		if level > 1 { // a block restores it; nothing restores the names of a function
+			v.hidden = append(v.hidden, hidden{x.Name, first})
+		}
 		v.names[x.Name] = value{x.At, level}
 	}
 	v.named(x.Name, x.At, "value name")

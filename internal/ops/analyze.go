@@ -135,7 +135,7 @@ type analysis struct {
 }
 
 func newAnalysis(ctx context.Context, file string) *analysis {
-	a := &analysis{file: file, values: map[string]*Value{}, graph: &Graph{}, ctx: ctx}
+	a := &analysis{file: file, graph: &Graph{}, ctx: ctx}
 	a.resolve = a.block
 	return a
 }
@@ -147,6 +147,7 @@ func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
 // function resolves parameters, body and results in the order of the text.
 func (a *analysis) function(f *mil.Function) {
 	a.graph.Function = f
+	a.values = make(map[string]*Value, len(f.Params)+len(f.Body))
 	if known, hint := f.KnownOpset(); !known {
 		a.note(f.Pos, hint, "function %s: %s is no opset that Apple published", f.Name, f.Opset)
 	}

@@ -21,14 +21,14 @@ type Call struct {
 
 // call starts a call.
 func (a *analysis) call(n *Node) *Call {
-	n.args = map[string]Operand{}
+	n.args = make(operands, 0, len(n.Op.Args))
 	return &Call{Node: n, a: a, from: len(a.faults)}
 }
 
 // fail records a fault at the argument called name, or at the operator when name is empty or absent.
 func (c *Call) fail(name, hint, format string, args ...any) {
 	pos := c.Op.Pos
-	if a, ok := c.args[name]; ok {
+	if a := c.args.find(name); a != nil {
 		pos = a.pos
 	}
 	msg := c.Def.Name + ": "
@@ -76,7 +76,12 @@ func (c *Call) note(text string) {
 
 // suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {
-	a, given := c.args[p.Name]
+	var a Operand
+	found := c.args.find(p.Name)
+	given := found != nil
+	if given {
+		a = *found
+	}
 	one := func(has func(v *Value) bool) bool { return slices.ContainsFunc(a.Values, has) }
 	if p.Const || p.Any || p.Known {
 		for _, v := range a.Values {
@@ -123,14 +128,14 @@ func (c *Call) suits(p *Param) {
 
 // rule checks the arguments, applies the rule of the operator and fills in the node.
 func (c *Call) rule() {
-	for _, p := range c.Def.Params {
-		c.suits(&p)
+	for i := range c.Def.Params {
+		c.suits(&c.Def.Params[i])
 	}
 	if c.failed() {
 		return
 	}
-	for _, p := range c.Def.Params {
-		c.try(func() { c.kind(&p) })
+	for i := range c.Def.Params {
+		c.try(func() { c.kind(&c.Def.Params[i]) })
 	}
 	switch f := c.Def.Family; {
 	case c.failed():
@@ -150,10 +155,11 @@ func (c *Call) rule() {
 	if c.failed() {
 		return
 	}
-	for _, p := range c.Def.Params {
-		switch arg, ok := c.args[p.Name]; {
+	for i := range c.Def.Params {
+		p := &c.Def.Params[i]
+		switch arg := c.args.find(p.Name); {
 		case p.Const, p.Like:
-		case ok:
+		case arg != nil:
 			c.In = append(c.In, arg.Values...)
 		default:
 			c.In = append(c.In, nil)
@@ -162,7 +168,7 @@ func (c *Call) rule() {
 	if c.fold(); c.Folded() {
 		return
 	}
-	p := newPlacing(chip.CoreML)
+	p := &placing{spec: anyChip, via: chip.CoreML}
 	p.statement(c.Node)
 	if i := slices.IndexFunc(p.Reasons, func(r Reason) bool { return r.Rule == "cpu-operator" }); i >= 0 {
 		c.note("Core ML runs it on the CPU (" + p.Reasons[i].Source + ")")
@@ -171,7 +177,7 @@ func (c *Call) rule() {
 
 // fp32 remarks on arithmetic outside fp16: on the engine of an M1, fp32 exists only at the edges of a program.
 func (c *Call) fp32() {
-	first := c.args[c.Def.Params[0].Name].Values[0].DType
+	first := c.Value(c.Def.Params[0].Name).DType
 	if first != mil.FP16 && first != mil.Bool {
 		c.note(first.String() + " arithmetic: the engine of an M1 computes in fp16 alone (guide); cast to fp16")
 	}
@@ -207,7 +213,7 @@ func (c *Call) kind(p *Param) {
 
 // needs refuses operands of types outside the list.
 func (c *Call) needs(name string, types ...mil.DType) {
-	for _, v := range c.args[name].Values {
+	for _, v := range c.List(name) {
 		c.refuseIf(!slices.Contains(types, v.DType), name, "convert it with cast first",
 			"%s is not handled for type %s", v.Name, v.DType)
 	}
@@ -239,11 +245,10 @@ func (c *Call) gives(attrs any, d mil.DType, shape []int) {
 // maxRank is the largest rank of operands and results: that of the engine, or that of constants where compiling
 // computes the call.
 func (c *Call) maxRank() int {
-	operands := c.Operands()
-	if len(operands) == 0 || slices.ContainsFunc(operands, func(v *Value) bool { return !v.Folded }) {
-		return MaxRank
+	if c.constants() {
+		return maxConstant
 	}
-	return maxConstant
+	return MaxRank
 }
 
 // declares compares the number of results with that of the text.

@@ -16,7 +16,7 @@ type Einsum struct{ Batch, M, N, K []Axis }
 type Axis struct{ Length, X, Y, Out int }
 
 func inferEinsum(c *Call, x *Value) {
-	values := c.args["values"].Values
+	values := c.List("values")
 	c.refuseIf(len(values) != 2, "values", "give two tensors (x, y)", "%d tensors", len(values))
 	y := values[1]
 	c.refuseIf(x.DType != y.DType, "values", "convert one with cast", "%s and %s", x.DType, y.DType)

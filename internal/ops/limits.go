@@ -159,6 +159,12 @@ func (p *placing) makers(v *Value) {
 	if v == nil || v.Made == nil || v.Folded || p.made[v.Made] {
 		return
 	}
+	if p.made == nil {
+		p.made = map[*Node]bool{}
+	}
+	if p.Where == nil {
+		p.Where = map[*Node]Where{}
+	}
 	p.made[v.Made] = true
 	p.Where[v.Made] = max(p.Where[v.Made], OnCPU)
 	for _, from := range v.Made.Operands() {

@@ -242,7 +242,7 @@ func inferBatchToSpace(c *Call, x *Value) {
 }
 
 func inferStack(c *Call, first *Value) {
-	values := c.args["values"].Values
+	values := c.List("values")
 	axis := c.axis("axis", first.Rank()+1)
 	for _, v := range values {
 		c.refuseIf(v.DType != first.DType || !slices.Equal(v.Shape, first.Shape), "values",
@@ -252,7 +252,7 @@ func inferStack(c *Call, first *Value) {
 }
 
 func inferConcat(c *Call, first *Value) {
-	values := c.args["values"].Values
+	values := c.List("values")
 	if c.Op.Arg("interleave") == nil {
 		c.note("in memory an M3 and an M4 refuse concat without interleave; write interleave = bool(false)")
 	}

@@ -20,7 +20,7 @@ type Node struct {
 	Blocks []*Body
 	Within *Node
 
-	args   map[string]Operand
+	args   operands
 	faulty bool // its call or its declared results have a fault
 }
 
@@ -46,29 +46,49 @@ func (n *Node) param(name string) *Param {
 
 // Value returns the operand or setting called name, of a list the first value, nil if it is absent.
 func (n *Node) Value(name string) *Value {
-	if a, ok := n.args[name]; ok {
+	if a := n.args.find(name); a != nil {
 		return a.Values[0]
 	}
 	return nil
 }
 
 // List returns the values of an argument that is a list.
-func (n *Node) List(name string) []*Value { return n.args[name].Values }
+func (n *Node) List(name string) []*Value { return n.args.values(name) }
 
 // Operands lists the operands that are tensors, without settings.
-func (n *Node) Operands() (all []*Value) {
-	for _, a := range n.Op.Args {
-		if p := n.param(a.Name); p == nil || !p.Const {
-			all = append(all, n.args[a.Name].Values...)
+func (n *Node) Operands() []*Value { return slices.Collect(n.operands) }
+
+// operands yields those of Operands.
+func (n *Node) operands(yield func(*Value) bool) {
+	for i := range n.Op.Args {
+		name := n.Op.Args[i].Name
+		if n.Def != nil {
+			if p := n.Def.Param(name); p != nil && p.Const {
+				continue
+			}
+		}
+		for _, v := range n.args.values(name) {
+			if v.DType != mil.String && !yield(v) {
+				return
+			}
 		}
 	}
-	return slices.DeleteFunc(all, func(v *Value) bool { return v.DType == mil.String })
+}
+
+// constants reports whether there are operands, and compiling knows all of them.
+func (n *Node) constants() (all bool) {
+	for v := range n.operands {
+		if all = v.Folded; !all {
+			return false
+		}
+	}
+	return all
 }
 
 // Arguments lists the values of all arguments: operands and settings.
 func (n *Node) Arguments() (all []*Value) {
 	for _, a := range n.Op.Args {
-		all = append(all, n.args[a.Name].Values...)
+		all = append(all, n.args.values(a.Name)...)
 	}
 	return all
 }
@@ -115,11 +135,9 @@ func (n *Node) Folded() bool {
 
 // fold marks results of constants as known when compiling.
 func (n *Node) fold() {
-	operands := n.Operands()
 	constexpr := n.Def != nil && n.Def.constexpr()
 	r, drawn := n.Attrs.(Random)
-	folded := constexpr || len(n.Op.Blocks) == 0 && len(operands) > 0 && !(drawn && r.Seed < 0) &&
-		!slices.ContainsFunc(operands, func(v *Value) bool { return !v.Folded })
+	folded := constexpr || len(n.Op.Blocks) == 0 && !(drawn && r.Seed < 0) && n.constants()
 	for _, v := range n.Out {
 		v.Folded = folded || v.Data != nil
 		v.known = v.known || constexpr

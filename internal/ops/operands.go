@@ -18,6 +18,27 @@ type Operand struct {
 	pos mil.Pos
 }
 
+// operands are the arguments of a call. They are few: a map would take more time and memory.
+type operands []Operand
+
+// find returns the operand called name, nil without one.
+func (o operands) find(name string) *Operand {
+	for i := range o {
+		if o[i].Name == name {
+			return &o[i]
+		}
+	}
+	return nil
+}
+
+// values are those of the operand called name.
+func (o operands) values(name string) []*Value {
+	if a := o.find(name); a != nil {
+		return a.Values
+	}
+	return nil
+}
+
 // Infer applies the rule of an operator, for programs that are made statement by statement; no two operands have one
 // name. It returns the results, still without names, and notes like Graph.Notes. The error is a mil.ErrorList; its
 // faults have no places.
@@ -33,7 +54,7 @@ func (d *Def) Infer(operands ...Operand) (out []*Value, notes []string, err erro
 		case len(o.Values) == 0:
 			c.fail(o.Name, "list at least one value", "empty list")
 		default:
-			c.args[o.Name] = o
+			c.args = append(c.args, o)
 		}
 	}
 	c.rule()
@@ -66,12 +87,12 @@ func (c *Call) arguments() {
 			c.a.fail(arg.Pos, c.Def.nearest(arg.Name), "%s has no argument %s",
 				c.Def.Name, arg.Name)
 		}
-		if _, twice := c.args[arg.Name]; twice { // reported by mil.Validate
+		if c.args.find(arg.Name) != nil { // reported by mil.Validate
 			c.bad = true
 			continue
 		}
 		if values, listed := c.operand(cmp.Or(p, &Param{Name: arg.Name}), arg.Value); values != nil {
-			c.args[arg.Name] = Operand{arg.Name, values, listed, arg.Value.Start()}
+			c.args = append(c.args, Operand{arg.Name, values, listed, arg.Value.Start()})
 		} else {
 			c.bad = true
 		}

@@ -43,8 +43,8 @@ type Placement struct {
 // its weights can be. A statement that compiling computes runs nowhere and has no place. Operators that Lookup does not
 // know run on the engine unless they are known to be refused.
 func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
-	p := newPlacing(via)
-	p.spec = c.Spec()
+	spec := c.Spec()
+	p := &placing{Placement: Placement{Where: map[*Node]Where{}}, spec: &spec, via: via, of: map[*Value]Where{}}
 	for _, v := range slices.Concat(g.Inputs, g.States) {
 		p.value(v)
 	}
@@ -64,11 +64,6 @@ func Place(g *Graph, c chip.Chip, via chip.Compiler) Placement {
 	return p.Placement
 }
 
-func newPlacing(via chip.Compiler) *placing {
-	return &placing{Placement: Placement{Where: map[*Node]Where{}}, via: via, of: map[*Value]Where{},
-		made: map[*Node]bool{}}
-}
-
 // statement places a statement whose operands and results are placed.
 func (p *placing) statement(n *Node) Where {
 	p.Node, p.support, p.pos, p.here = n, foreign[n.Op.Kind], n.Op.Pos, OnEngine
@@ -83,13 +78,21 @@ func (p *placing) statement(n *Node) Where {
 	} else if p.supported(); p.here == OnEngine { // one reason says enough
 		p.integers()
 	}
-	for _, v := range append(n.Operands(), n.Out...) {
-		p.here = max(p.here, p.of[v])
-		if v.Made != nil && v.Made.Def != nil && v.Made.Def.constexpr() {
-			p.here = max(p.here, p.Where[v.Made])
-		}
+	for v := range n.operands {
+		p.after(v)
+	}
+	for _, v := range n.Out {
+		p.after(v)
 	}
 	return p.here
+}
+
+// after places a statement where an operand or a result of it is, or the constexpr operator that makes that.
+func (p *placing) after(v *Value) {
+	p.here = max(p.here, p.of[v])
+	if v.Made != nil && v.Made.Def != nil && v.Made.Def.constexpr() {
+		p.here = max(p.here, p.Where[v.Made])
+	}
 }
 
 // block is where a statement of a block runs: what the statement around it says, which comes after it.
@@ -175,14 +178,17 @@ var foreign = map[string]support{
 // Foreign reports whether an operator that Lookup does not know is one of another engine.
 func Foreign(kind string) bool { _, ok := foreign[kind]; return ok }
 
+// anyChip has no facts.
+var anyChip = new(chip.Spec)
+
 // placing is a Placement in the making.
 type placing struct {
 	Placement
-	spec  chip.Spec
+	spec  *chip.Spec
 	via   chip.Compiler
 	of    map[*Value]Where
 	whole bool           // a reason holds for the whole program
-	made  map[*Node]bool // on the CPU, because they compute indices
+	made  map[*Node]bool // on the CPU, because they compute indices; nil without any
 
 	// Of the statement or value that is being placed.
 	*Node

@@ -134,7 +134,7 @@ func (c *Call) booleans(name string, n int) []bool {
 
 // list returns n single numbers of a variadic setting, or n truth values as 0 and 1.
 func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
-	values := c.args[name].Values
+	values := c.List(name)
 	c.refuseIf(len(values) != n, name, fmt.Sprintf("list %d", n), "%d values", len(values))
 	var all []float64
 	for _, v := range values {

@@ -77,7 +77,7 @@ func inferFlatten(c *Call, x *Value) {
 }
 
 func inferReshapeLike(c *Call, x *Value) {
-	refs := c.args["ref_tensors"].Values
+	refs := c.List("ref_tensors")
 	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
 	masks := c.list("end_masks", len(refs), isBool)
 	shape := []int{}

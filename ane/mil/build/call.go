@@ -3,7 +3,6 @@ package build
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -15,10 +14,10 @@ import (
 type call struct {
 	f     *Func
 	kind  string
-	def   *ops.Def // nil in Op, which writes what it is given and nothing else
-	args  map[string]ops.Operand
-	first Value // the first tensor
-	lost  bool  // an argument is faulty, and its fault is recorded
+	def   *ops.Def      // nil in Op, which writes what it is given and nothing else
+	args  []ops.Operand // by name
+	first Value         // the first tensor
+	lost  bool          // an argument is faulty, and its fault is recorded
 }
 
 // Optional is an argument that a caller may leave out. One of another operator is a fault. Methods take:
@@ -48,7 +47,7 @@ type Optional interface{ set(*call) }
 // settings, nil for one that is left out. Options come last; later ones replace earlier ones, and nil is none.
 func (f *Func) call(kind string, args ...any) *call {
 	f.own()
-	c := &call{f: f, kind: kind, def: ops.Lookup(kind), args: map[string]ops.Operand{}}
+	c := &call{f: f, kind: kind, def: ops.Lookup(kind)}
 	for i, a := range args {
 		switch a := a.(type) {
 		case nil:
@@ -100,13 +99,29 @@ func (c *call) put(name string, value any) *call {
 			add(c.f.shared(name, c.kind+": "+name, v))
 		}
 	default:
-		if delete(c.args, name); value != "" {
+		if c.drop(name); value != "" {
 			c.put(name, c.literal(name, value))
 		}
 		return c
 	}
-	c.args[name] = a
+	i, given := c.at(name)
+	if !given {
+		c.args = slices.Insert(c.args, i, a)
+	}
+	c.args[i] = a
 	return c
+}
+
+// at is the place of an argument, and whether it is given.
+func (c *call) at(name string) (int, bool) {
+	return slices.BinarySearchFunc(c.args, name, func(a ops.Operand, name string) int { return cmp.Compare(a.Name, name) })
+}
+
+// drop takes an argument back.
+func (c *call) drop(name string) {
+	if i, given := c.at(name); given {
+		c.args = slices.Delete(c.args, i, i+1)
+	}
 }
 
 // tensor returns the tensor of an argument, nil for a faulty one.
@@ -118,7 +133,7 @@ func (c *call) tensor(what string, v Value) *ops.Value {
 }
 
 func (c *call) has(name string) bool {
-	_, given := c.args[name]
+	_, given := c.at(name)
 	return given
 }
 
@@ -223,7 +238,7 @@ func (c *call) infer() (out []*ops.Value) {
 	if c.lost {
 		return nil
 	}
-	out, notes, err := ops.Lookup(c.kind).Infer(c.sorted()...)
+	out, notes, err := ops.Lookup(c.kind).Infer(c.args...)
 	if c.lost = err != nil; c.lost {
 		c.f.refuse("", err)
 	} else {
@@ -232,13 +247,9 @@ func (c *call) infer() (out []*ops.Value) {
 	return out
 }
 
-func (c *call) sorted() []ops.Operand {
-	return slices.SortedFunc(maps.Values(c.args), func(a, b ops.Operand) int { return cmp.Compare(a.Name, b.Name) })
-}
-
 // write adds the statement with its results, after those of its constants that are new.
 func (c *call) write(out []*ops.Value) []Value {
-	args := c.sorted()
+	args := c.args
 	for _, a := range args {
 		for _, v := range a.Values {
 			c.f.define(label{v: v, base: a.Name, setting: true})

@@ -22,7 +22,7 @@ func A(name string, operand any) Arg { return Arg{name, operand} }
 // get a note: nothing checks their arguments and type. mil.Builder writes every name.
 func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	f.own()
-	c := &call{f: f, kind: kind, args: map[string]ops.Operand{}}
+	c := &call{f: f, kind: kind}
 	if !mil.ValidName(kind) {
 		return f.fault("operator "+quote(kind)+" is not a name", "name an operator, such as mul")
 	}

@@ -52,13 +52,13 @@ func (m CeilMode) set(c *call)       { c.put("ceil_mode", bool(m)) }
 func (e ExcludePadding) set(c *call) { c.put("exclude_padding_from_average", bool(e)) }
 
 func (p PadType) set(c *call) {
-	delete(c.args, "pad")
+	c.drop("pad")
 	c.put("pad_type", string(p))
 }
 
 // list sets a list; nil is the default.
 func list[L ~[]E, E any](c *call, name string, l L) {
-	if delete(c.args, name); l != nil {
+	if c.drop(name); l != nil {
 		c.put(name, []E(l))
 	}
 }

@@ -276,6 +276,7 @@ func (p *planner) emit() {
 			read[v] = true
 		}
 	}
+	p.Steps = make([]Step, 0, len(p.nodes)+len(p.graph.Inputs)+len(p.graph.Outputs))
 	for i, v := range p.graph.Inputs {
 		if _, direct := p.places[v]; !direct && read[v] {
 			p.Steps = append(p.Steps, Step{kernel: kernels.FromRows, Attrs: p.In[i],
