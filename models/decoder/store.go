@@ -185,6 +185,10 @@ const workerElements = 1 << 15
 func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) error {
 	n, count := min(columns.to, m.in)-columns.from, min(rows.to, m.out)-rows.from
 	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/workerElements))
+	var stored []fp16.Bits // which are looked at as they are
+	if m.tensor != nil && m.tensor.DType() == safetensors.F16 && do == nil {
+		stored, _ = safetensors.View[fp16.Bits](*m.tensor) // none at an odd address
+	}
 	errs, faults := make([]error, workers), make([]any, workers)
 	var wait sync.WaitGroup
 	for k := range workers {
@@ -193,8 +197,11 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 			defer func() { faults[k] = recover() }() // of a file that became shorter; Folder.guard has it
 			row := make([]float32, columns.len())
 			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
-				m.read(row[:n], rows.from+i, columns.from)
 				first := (rows.from+i)*m.in + columns.from
+				if stored != nil && fp16.Finite(stored[first:first+n]) {
+					continue
+				}
+				m.read(row[:n], rows.from+i, columns.from)
 				errs[k] = finite(m.name, first, row[:n])
 				if errs[k] != nil && m.packed != nil {
 					errs[k] = m.packed.blame(first, n, errs[k])
@@ -232,23 +239,28 @@ func (w *weight) check() error {
 	return nil
 }
 
-// encode stores numbers as fp16.
+// encode stores numbers as fp16, at an even address.
 func encode(dst []byte, numbers []float32) {
-	var some [1024]fp16.Bits
-	for len(numbers) > 0 {
-		n := fp16.Encode(some[:], numbers)
-		for i, h := range some[:n] {
-			binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
-		}
-		dst, numbers = dst[2*n:], numbers[n:]
-	}
+	to, _ := unimem.View[fp16.Bits](dst[:2*len(numbers)])
+	fp16.Encode(to, numbers)
 }
 
 // finite refuses numbers of a tensor that are not finite as fp16. at is the index of the first.
 func finite(name string, at int, numbers []float32) error {
-	infinite := math.Float32bits(65520) // rounds to infinity, and the bits of NaN are above it
+	const some = 1 << 10
+	var halves [some]fp16.Bits
+	for ; len(numbers) > 0; at, numbers = at+some, numbers[min(some, len(numbers)):] {
+		if n := fp16.Encode(halves[:], numbers); !fp16.Finite(halves[:n]) {
+			return infinite(name, at, numbers[:n])
+		}
+	}
+	return nil
+}
+
+// infinite is the error of the first number that is not finite as fp16.
+func infinite(name string, at int, numbers []float32) error {
 	for i, f := range numbers {
-		if math.Float32bits(f)&^(1<<31) < infinite {
+		if abs(f) < 65520 { // which rounds to infinity
 			continue
 		}
 		detail := fmt.Sprintf("element %d is %v", at+i, f)
@@ -261,4 +273,4 @@ func finite(name string, at int, numbers []float32) error {
 	return nil
 }
 
-func abs(f float32) float32 { return float32(math.Abs(float64(f))) }
+func abs(f float32) float32 { return math.Float32frombits(math.Float32bits(f) &^ (1 << 31)) }
