@@ -132,7 +132,9 @@ func (o options) pieceBytes(c Config, g grouping, s stage) (n int64) {
 func (o options) cut(c Config) (grouping, error) {
 	g := grouping{caches: 1, queries: 1, inner: c.Intermediate, rows: c.Vocabulary, parts: 1}
 	if o.form == Compact {
-		g.pieces = []piece{{stage: whole, layers: c.Layers, last: true}}
+		for at := range c.Layers { // instances of one program, unless their weights are packed in other ways
+			g.pieces = append(g.pieces, piece{stage: whole, at: at, layers: 1, last: true})
+		}
 		return g, nil
 	}
 	limit, channels := o.weightLimit(), o.channels()

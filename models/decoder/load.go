@@ -23,8 +23,13 @@ type set struct {
 	name    string
 	columns int
 	models  []*ane.Model
-	// compiled has the index in Plan.Programs of the first program of a signature.
+	// compiled has the index in Plan.Programs of the first program of a signature, wants has its weights.
 	compiled map[string]int
+	wants    map[string]map[string]want
+}
+
+func newSet(name string, columns int) *set {
+	return &set{name: name, columns: columns, compiled: map[string]int{}, wants: map[string]map[string]want{}}
 }
 
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
@@ -97,12 +102,12 @@ func (m *Model) divide() error {
 	}
 	m.parts = cut
 	add := func(name string, columns int) *set {
-		s := &set{name: name, columns: columns, compiled: map[string]int{}}
+		s := newSet(name, columns)
 		m.layersOf = append(m.layersOf, s)
 		return s
 	}
 	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
-	m.head = &set{name: "head", columns: step, compiled: map[string]int{}}
+	m.head = newSet("head", step)
 	add("step", step)
 	if m.o.form == Compact && m.o.chunk > fewColumns {
 		add("few", fewColumns)
@@ -168,16 +173,16 @@ func (s *store) gather(wants map[string]want, rest ane.Weights) (*weights.Files,
 }
 
 // signature is what determines the program of a piece. Compact programs differ in which modules are packed, and how.
-func (m *Model) signature(p piece, dense map[string]bool) string {
+func (m *Model) signature(p piece, modules []module, dense map[string]bool) string {
 	if m.o.form != Compact {
 		return fmt.Sprint(p.stage, p.layers)
 	}
 	var all []string
-	for _, module := range m.config.modules() {
-		w := m.folder.weights[module.name]
-		for i := range p.layers {
-			prefix := layerName(p.at+i, "")
+	for i := range p.layers {
+		prefix := layerName(p.at+i, "")
+		for _, module := range modules {
 			if short, ok := strings.CutPrefix(module.name, prefix); ok {
+				w := m.folder.weights[module.name]
 				all = append(all, fmt.Sprint(i, short, w.bits, w.group, dense[w.name]))
 			}
 		}
@@ -191,40 +196,68 @@ type program struct {
 	set       *set
 	signature string // of an instance with other weights, the same
 	plan      ProgramPlan
+	layer     int // of one that has one layer, whole; else -1
 	write     func() (*build.Program, map[string]want, error)
 }
 
 // programs lists the programs in the order in which they run, those of the logits last.
 func (m *Model) programs(dense map[string]bool) (all []program) {
 	f, o := m.folder, m.o
+	modules, signatures := m.config.modules(), make([]string, len(m.parts.pieces))
+	for i, p := range m.parts.pieces {
+		signatures[i] = m.signature(p, modules, dense)
+	}
 	for _, s := range m.layersOf {
-		for _, p := range m.parts.pieces {
-			plan := ProgramPlan{Name: s.name + "." + string(p.stage)}
+		for i, p := range m.parts.pieces {
+			plan, layer := ProgramPlan{Name: s.name + "." + string(p.stage)}, -1
 			if p.stage == whole {
 				plan.Layers = p.layers
 			}
-			all = append(all, program{s, m.signature(p, dense), plan, func() (*build.Program, map[string]want, error) {
+			if plan.Layers == 1 {
+				layer = p.at
+			}
+			all = append(all, program{s, signatures[i], plan, layer, func() (*build.Program, map[string]want, error) {
 				return f.layers(o.form, s.columns, o.context, m.parts, p, dense)
 			}})
 		}
 	}
 	for part := range m.parts.parts {
 		plan := ProgramPlan{Name: m.head.name}
-		all = append(all, program{m.head, "", plan, func() (*build.Program, map[string]want, error) {
+		all = append(all, program{m.head, "", plan, -1, func() (*build.Program, map[string]want, error) {
 			return f.head(o.form, m.head.columns, extentOf(part, m.parts.rows), dense)
 		}})
 	}
 	return all
 }
 
+// others returns what an instance wants in place of the weights of the first program of its signature, if each has one
+// layer; else nil. To write the program again takes longer than all else of the instance.
+func (p program) others() map[string]want {
+	first := p.set.wants[p.signature]
+	if first == nil || p.layer < 0 {
+		return nil
+	}
+	own := make(map[string]want, len(first))
+	for path, w := range first {
+		_, module, _ := strings.Cut(strings.TrimPrefix(w.module, inLayers), ".")
+		w.module = layerName(p.layer, module)
+		own[path] = w
+	}
+	return own
+}
+
 // add adds a program to its set: an instance of that of the same signature, or one that is compiled.
 func (m *Model) add(ctx context.Context, s *store, p program) error {
 	name := p.plan.Name
-	written, wants, err := p.write()
-	if err != nil {
-		return tooLarge(name, err)
-	}
 	at, seen := p.set.compiled[p.signature]
+	var written *build.Program
+	var err error
+	wants := p.others()
+	if wants == nil {
+		if written, wants, err = p.write(); err != nil {
+			return tooLarge(name, err)
+		}
+	}
 	if seen {
 		own, err := s.gather(wants, nil)
 		if err != nil {
@@ -236,6 +269,11 @@ func (m *Model) add(ctx context.Context, s *store, p program) error {
 		}
 		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
 			return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: name}
+		}
+		if written == nil {
+			if written, wants, err = p.write(); err != nil {
+				return tooLarge(name, err)
+			}
 		}
 	}
 	own, err := s.gather(wants, written.Weights)
@@ -265,7 +303,7 @@ func (m *Model) enter(p program, written *build.Program, wants map[string]want) 
 	}
 	at = len(m.plan.Programs)
 	if _, seen := p.set.compiled[p.signature]; !seen {
-		p.set.compiled[p.signature] = at
+		p.set.compiled[p.signature], p.set.wants[p.signature] = at, wants
 	}
 	for _, w := range wants {
 		n, _ := w.typ.Elements() // each has a fixed shape

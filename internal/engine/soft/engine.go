@@ -101,7 +101,7 @@ func (e *engine) CompileMode(
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r numerics.Rules) (ane.Executable, error) {
-	return e.make(ctx, "compile", src.File, src.Weights, nil, func() (*plan.Plan, error) {
+	return e.make(ctx, "compile", src.File, src.Weights, nil, &rooms{}, func() (*plan.Plan, error) {
 		p, err := src.TreeContext(reading{ctx}) // AnalyzeStored validates
 		if err != nil {
 			return nil, err
@@ -119,9 +119,10 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r n
 	})
 }
 
-// make returns the executable of a plan that f makes of weights. It holds these, and those of the base of an instance.
+// make returns the executable of a plan that f makes of weights. It holds these, and those of the base of an instance,
+// whose rooms it shares.
 func (e *engine) make(
-	ctx context.Context, op, file string, weights ane.Weights, base holds, f func() (*plan.Plan, error),
+	ctx context.Context, op, file string, weights ane.Weights, base holds, r *rooms, f func() (*plan.Plan, error),
 ) (ane.Executable, error) {
 	own, err := keep(weights)
 	if err != nil {
@@ -143,7 +144,7 @@ func (e *engine) make(
 		return nil, err
 	}
 	base.retain()
-	return &executable{engine: e, plan: p, holds: all, running: make(chan struct{}, 1)}, nil
+	return &executable{engine: e, plan: p, holds: all, rooms: r, running: make(chan struct{}, 1)}, nil
 }
 
 // refused wraps err as a fault of the program or of its weights.

@@ -10,20 +10,19 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// executable is a plan and, while it is loaded, the scratch memory for one run at a time.
+// executable is a plan and, while it is loaded, its states and the rooms that it shares with instances.
 type executable struct {
 	engine *engine
 	plan   *plan.Plan
 	holds  holds // of weights that steps read where they are
+	rooms  *rooms
 
 	loaded  bool
-	tape    *unimem.Tape  // nil while unloaded or if the plan needs no scratch
-	scratch []byte        // then the states, all zero after Load
-	room    *unimem.Tape  // nil while unloaded or if no step needs a workspace
-	work    [][]byte      // a workspace for each worker
+	tape    *unimem.Tape  // of states; nil while unloaded or without
+	states  []byte        // all zero after Load
 	rounds  uint64        // evaluations since Load
-	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
-	running chan struct{} // holds a token while a run uses the scratch
+	loads   int           // counts Loads and Unloads, so that invocations notice new states
+	running chan struct{} // holds a token during a run
 }
 
 // Inputs implements ane.Executable.
@@ -56,18 +55,18 @@ func (e *executable) Footprint() (held, loaded, bound int64) {
 // Stateful reports whether the program keeps states from one run to the next: an executable of its own for each user.
 func (e *executable) Stateful() bool { return e.plan.States > 0 }
 
-// Load takes the scratch memory and that of the states, which is zero. The Model calls Load, Unload and Close one at
+// Load takes a room, and the memory of the states, which is zero. The Model calls Load, Unload and Close one at
 // a time and never during a run.
 func (e *executable) Load(ctx context.Context) error {
-	t, all, err := private(e.plan.Scratch + e.plan.States)
+	e.rounds, e.loaded = 0, true
+	e.loads++
+	err := e.rooms.load(e.plan, run.Parallel(e.plan.Workers))
 	if err == nil {
-		e.tape, e.scratch = t, all
-		err = e.workspaces(run.Parallel(e.plan.Workers))
+		e.tape, e.states, err = private(e.plan.States)
 	}
 	if err != nil {
 		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(ctx)), Detail: "no scratch memory"}
 	}
-	e.rounds, e.loaded = 0, true
 	return nil
 }
 
@@ -91,35 +90,18 @@ func private(n int) (*unimem.Tape, []byte, error) {
 	return t, all, nil
 }
 
-// workspaces takes the memory of n workers instead of what there is. No run uses that.
-func (e *executable) workspaces(n int) error {
-	e.loads++
-	if old := e.room; old != nil {
-		e.room, e.work = nil, nil
-		if err := old.Close(); err != nil {
-			return err
-		}
-	}
-	t, all, err := private(n * e.plan.Work)
-	e.room = t
-	for ; len(all) > 0; all = all[e.plan.Work:] {
-		e.work = append(e.work, all[:e.plan.Work:e.plan.Work])
-	}
-	return err
-}
-
-// Unload frees the scratch memory and the states.
+// Unload frees the states, and the rooms unless an instance is loaded.
 func (e *executable) Unload(context.Context) error {
-	var errs []error
-	for _, t := range []*unimem.Tape{e.tape, e.room} {
-		if t != nil {
-			errs = append(errs, t.Close())
-		}
+	if !e.loaded {
+		return nil
 	}
-	e.tape, e.scratch, e.room, e.work = nil, nil, nil, nil
-	e.loaded = false
-	e.loads++ // even if Close fails, no run may use the scratch again
-	return errors.Join(errs...)
+	err := e.rooms.unload()
+	if e.tape != nil {
+		err = errors.Join(err, e.tape.Close())
+	}
+	e.tape, e.states, e.loaded = nil, nil, false
+	e.loads++ // even if Close fails, no run may use the states again
+	return err
 }
 
 // Prepare implements ane.Executable.
@@ -130,7 +112,7 @@ func (e *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 		err = v.attach(out, &v.out)
 	}
 	if err == nil {
-		err = v.bind()
+		err = v.bind(e.rooms.any())
 	}
 	if err != nil {
 		_ = v.Close() // report the first error
@@ -157,9 +139,10 @@ func (e *executable) Close() error {
 // if a changed constant sets the structure of the program, such as an axis or a size.
 //
 // The receiver may be an instance itself. During the call and afterwards it may run, make other instances and be
-// closed: the two share only memory of the Go heap that neither writes. The engine must stay open.
+// closed: the two share memory of the Go heap that neither writes, and rooms, each of which one run uses at a time. The
+// engine must stay open.
 func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
-	return e.engine.make(ctx, "instance", e.plan.Links.File, weights, e.holds, func() (*plan.Plan, error) {
+	return e.engine.make(ctx, "instance", e.plan.Links.File, weights, e.holds, e.rooms, func() (*plan.Plan, error) {
 		return e.plan.Relink(ctx, weights)
 	})
 }

@@ -79,7 +79,7 @@ tensor<fp16, [256, 256]> y = matmul(x = x, y = w);
 	require.NoError(t, x.Load(ctx))
 	defer func() { require.NoError(t, x.Unload(ctx)) }()
 	run := x.(*executable)
-	require.EqualValues(t, told, len(run.work)*run.plan.Work)
+	require.EqualValues(t, told, len(run.rooms.any().work)*run.plan.Work)
 }
 
 // TestFootprintOfStates: states take memory from Load to Unload, beside the intermediate values.

@@ -18,7 +18,9 @@ type invocation struct {
 	in     [][]byte        // the engine's own view of each input
 	out    [][]byte
 	calls  []run.Call
-	loads  int // value of executable.loads when the calls were bound to its scratch
+	room   *room // to which the calls are bound
+	// changes and loads are the values of the room's and of the executable's when the calls were bound.
+	changes, loads int
 }
 
 // attach maps the surfaces of tensors.
@@ -40,8 +42,9 @@ func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
 }
 
 // bind points every operand of every step at its memory.
-func (v *invocation) bind() error {
+func (v *invocation) bind(r *room) error {
 	e := v.exec
+	v.room = r
 	v.calls = make([]run.Call, len(e.plan.Steps))
 	first := 0 // of a fused group
 	for i := range e.plan.Steps {
@@ -62,13 +65,13 @@ func (v *invocation) bind() error {
 		if s.Work == 0 {
 			continue
 		}
-		for _, room := range e.work {
+		for _, room := range r.work {
 			if err := c.AddRoom(room[4*s.Skip:][: 4*s.Work : 4*s.Work]); err != nil {
 				return err
 			}
 		}
 	}
-	v.loads = e.loads
+	v.changes, v.loads = r.changes, e.loads
 	return nil
 }
 
@@ -81,9 +84,9 @@ func (v *invocation) find(places []plan.Place, r numerics.Rules) ([]run.Vec, err
 		case plan.Constant:
 			found[i] = p.Data
 		case plan.Scratch:
-			mem = v.exec.scratch[p.Index:]
+			mem = v.room.scratch[p.Index:]
 		case plan.State:
-			mem = v.exec.scratch[v.exec.plan.Scratch+p.Index:]
+			mem = v.exec.states[p.Index:]
 		case plan.Input:
 			mem = v.in[p.Index]
 		case plan.Output:
@@ -124,13 +127,13 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}
 	workers := run.Parallel(e.plan.Workers)
-	if e.plan.Work > 0 && len(e.work) < workers {
-		if err := e.workspaces(workers); err != nil {
-			return &ane.Error{Op: "evaluate", Engine: Name, Err: err, Detail: "no scratch memory"}
-		}
+	room, err := e.rooms.take(v.room, e.plan, workers)
+	if err != nil {
+		return &ane.Error{Op: "evaluate", Engine: Name, Err: err, Detail: "no scratch memory"}
 	}
-	if v.loads != e.loads {
-		if err := v.bind(); err != nil {
+	defer e.rooms.give(room)
+	if v.room != room || v.changes != room.changes || v.loads != e.loads {
+		if err := v.bind(room); err != nil {
 			return err
 		}
 	}
