@@ -28,7 +28,7 @@ func (a *analysis) call(n *Node) *Call {
 // fail records a fault at the argument called name, or at the operator when name is empty or absent.
 func (c *Call) fail(name, hint, format string, args ...any) {
 	pos := c.Op.Pos
-	if a := c.args.find(name); a != nil {
+	if a, ok := c.args.find(name); ok {
 		pos = a.pos
 	}
 	msg := c.Def.Name + ": "
@@ -76,12 +76,7 @@ func (c *Call) note(text string) {
 
 // suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {
-	var a Operand
-	found := c.args.find(p.Name)
-	given := found != nil
-	if given {
-		a = *found
-	}
+	a, given := c.args.find(p.Name)
 	one := func(has func(v *Value) bool) bool { return slices.ContainsFunc(a.Values, has) }
 	if p.Const || p.Any || p.Known {
 		for _, v := range a.Values {
@@ -157,9 +152,9 @@ func (c *Call) rule() {
 	}
 	for i := range c.Def.Params {
 		p := &c.Def.Params[i]
-		switch arg := c.args.find(p.Name); {
+		switch arg, ok := c.args.find(p.Name); {
 		case p.Const, p.Like:
-		case arg != nil:
+		case ok:
 			c.In = append(c.In, arg.Values...)
 		default:
 			c.In = append(c.In, nil)

@@ -46,14 +46,17 @@ func (n *Node) param(name string) *Param {
 
 // Value returns the operand or setting called name, of a list the first value, nil if it is absent.
 func (n *Node) Value(name string) *Value {
-	if a := n.args.find(name); a != nil {
+	if a, ok := n.args.find(name); ok {
 		return a.Values[0]
 	}
 	return nil
 }
 
 // List returns the values of an argument that is a list.
-func (n *Node) List(name string) []*Value { return n.args.values(name) }
+func (n *Node) List(name string) []*Value {
+	a, _ := n.args.find(name)
+	return a.Values
+}
 
 // Operands lists the operands that are tensors, without settings.
 func (n *Node) Operands() []*Value { return slices.Collect(n.operands) }
@@ -67,7 +70,7 @@ func (n *Node) operands(yield func(*Value) bool) {
 				continue
 			}
 		}
-		for _, v := range n.args.values(name) {
+		for _, v := range n.List(name) {
 			if v.DType != mil.String && !yield(v) {
 				return
 			}
@@ -88,7 +91,7 @@ func (n *Node) constants() (all bool) {
 // Arguments lists the values of all arguments: operands and settings.
 func (n *Node) Arguments() (all []*Value) {
 	for _, a := range n.Op.Args {
-		all = append(all, n.args.values(a.Name)...)
+		all = append(all, n.List(a.Name)...)
 	}
 	return all
 }

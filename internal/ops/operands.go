@@ -21,22 +21,14 @@ type Operand struct {
 // operands are the arguments of a call. They are few: a map would take more time and memory.
 type operands []Operand
 
-// find returns the operand called name, nil without one.
-func (o operands) find(name string) *Operand {
+// find returns the operand called name, if it is given.
+func (o operands) find(name string) (a Operand, given bool) {
 	for i := range o {
 		if o[i].Name == name {
-			return &o[i]
+			return o[i], true
 		}
 	}
-	return nil
-}
-
-// values are those of the operand called name.
-func (o operands) values(name string) []*Value {
-	if a := o.find(name); a != nil {
-		return a.Values
-	}
-	return nil
+	return a, false
 }
 
 // Infer applies the rule of an operator, for programs that are made statement by statement; no two operands have one
@@ -87,7 +79,7 @@ func (c *Call) arguments() {
 			c.a.fail(arg.Pos, c.Def.nearest(arg.Name), "%s has no argument %s",
 				c.Def.Name, arg.Name)
 		}
-		if c.args.find(arg.Name) != nil { // reported by mil.Validate
+		if _, twice := c.args.find(arg.Name); twice { // reported by mil.Validate
 			c.bad = true
 			continue
 		}

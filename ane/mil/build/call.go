@@ -114,7 +114,9 @@ func (c *call) put(name string, value any) *call {
 
 // at is the place of an argument, and whether it is given.
 func (c *call) at(name string) (int, bool) {
-	return slices.BinarySearchFunc(c.args, name, func(a ops.Operand, name string) int { return cmp.Compare(a.Name, name) })
+	return slices.BinarySearchFunc(c.args, name, func(a ops.Operand, name string) int {
+		return cmp.Compare(a.Name, name)
+	})
 }
 
 // drop takes an argument back.
