@@ -84,7 +84,7 @@ type tiled struct {
 	results     []reg.VecVirtual
 	weights     reg.Register
 	words       reg.VecVirtual // of keys
-	dropped     reg.VecVirtual // of float64
+	means
 }
 
 func (t *tiled) prepare() {
@@ -94,9 +94,21 @@ func (t *tiled) prepare() {
 		t.weights = t.Whole(t.s.Field("weights"))
 	case "Keys":
 		t.words = t.Constant(0x7fff7fff)
-	default:
-		t.dropped = t.mask()
+	case "Doubles":
 		n = 2 * tileRows
+		fallthrough
+	default:
+		t.dropped, t.sticky, t.four = t.mask(), t.Vector(), t.Vector()
+		t.VPCMPEQD(t.four, t.four, t.four)
+		t.VPSRLQ(Imm(63), t.four, t.four)
+		t.VPSLLQ(Imm(2), t.four, t.four)
+		t.VPSRLQ(Imm(3), t.dropped, t.sticky)
+		t.VPSLLQ(Imm(3), t.sticky, t.sticky)
+	}
+	if t.name == "Units" {
+		t.less, t.more = t.Constant(0x3f7ffff8), t.Constant(0x3f800004) // 1 less or more 2^-21
+		t.unit = t.Vector()
+		t.VBROADCASTSD(t.Table(2, func(i int) int { return i * 0x3e700000 }), t.unit) // 2^-24
 	}
 	t.results = t.Vectors(n)
 }
@@ -138,6 +150,10 @@ func (t *tiled) tap(at, i reg.Register) {
 		for j, r := range t.results {
 			t.VPMAXSW(t.place(at, j, 0), r, r)
 		}
+	case "Units":
+		for j, r := range t.results {
+			t.VPADDD(t.place(at, j, 0), r, r)
+		}
 	default:
 		for j, r := range t.results {
 			t.VADDPD(t.place(at, j/2, j%2*32), r, r)
@@ -147,16 +163,15 @@ func (t *tiled) tap(at, i reg.Register) {
 
 // end stores the results.
 func (t *tiled) end(dst, row, column reg.Register) {
-	bias, to, at := t.Vector(), t.GP64(), t.GP64()
-	if t.name == "Floats" {
-		t.VBROADCASTSS(t.Place(t.s.Field("bias")), bias)
-	}
+	bias, to, at, inverses := t.Vector(), t.GP64(), t.GP64(), t.GP64()
 	t.LEAQ(Mem{Base: dst, Index: column, Scale: 2}, at)
 	t.MOVQ(t.Place(t.s.Field("to")), to)
-	counts := t.GP64()
-	if t.name == "Doubles" {
-		t.MOVQ(t.Place(t.s.Field("ofRow")), counts)
-		t.LEAQ(Mem{Base: counts, Index: row, Scale: 8}, counts)
+	switch t.name {
+	case "Floats":
+		t.VBROADCASTSS(t.Place(t.s.Field("bias")), bias)
+	case "Units", "Doubles":
+		t.MOVQ(t.Place(t.s.Field("ofRow")), inverses)
+		t.LEAQ(Mem{Base: inverses, Index: row, Scale: 8}, inverses)
 	}
 	for i := range tileRows {
 		switch t.name {
@@ -168,28 +183,60 @@ func (t *tiled) end(dst, row, column reg.Register) {
 			t.VMOVDQU(t.results[i], emit.At(at, 0))
 		default:
 			n := t.GP64()
-			t.MOVQ(emit.At(counts, 8*i), n)
-			t.ADDQ(t.Place(t.s.Field("counts")), n)
-			t.LEAQ(Mem{Base: n, Index: column, Scale: 8}, n)
-			inverse := t.GP64()
-			t.MOVQ(n, inverse)
-			t.ADDQ(t.Place(t.s.Field("inverses")), inverse)
-			low := t.quotient(t.results[2*i], emit.At(n, 0), emit.At(inverse, 0))
-			high := t.quotient(t.results[2*i+1], emit.At(n, 32), emit.At(inverse, 32))
-			t.rounded(low, high, t.dropped, emit.At(at, 0))
+			t.MOVQ(emit.At(inverses, 8*i), n)
+			t.ADDQ(column, n)
+			t.mean(i, n, emit.At(at, 0))
 		}
 		t.ADDQ(to, at)
 	}
 }
 
-// quotient is a sum by a count: the product with the inverse, and what is left of the sum by the count. Of an infinite
-// sum nothing is.
-func (t *tiled) quotient(sum reg.VecVirtual, count, inverse Mem) reg.VecVirtual {
-	q, known := t.Vector(), t.Vector()
-	t.VMULPD(inverse, sum, q)
-	t.VFNMADD231PD(count, q, sum)
-	t.VCMPPD(Imm(7), sum, sum, known)
-	t.VANDPD(known, sum, sum)
-	t.VFMADD231PD(inverse, sum, q)
-	return q
+// means are the constants of avg_pool.
+type means struct {
+	dropped, sticky, four reg.VecVirtual
+	less, more, unit      reg.VecVirtual
+}
+
+// mean stores a row of means. n is the place of its inverses. Those of Units are 2^-24 of the products of integers and
+// inverses. In float32 a product errs by less than 2^-22 of itself: where that decides, it is one in float64.
+func (t *tiled) mean(row int, n reg.Register, to Mem) {
+	base := t.GP64()
+	t.MOVQ(t.Place(t.s.Field("inverses")), base)
+	wide := Mem{Base: base, Index: n, Scale: 8}
+	if t.name == "Doubles" {
+		t.quotients(t.results[2*row], t.results[2*row+1], wide, to)
+		return
+	}
+	sums, f, low := t.results[row], t.Vector(), t.Vector()
+	short := t.GP64()
+	t.MOVQ(t.Place(t.s.Field("shorts")), short)
+	t.VCVTDQ2PS(sums, f)
+	t.VMULPS(Mem{Base: short, Index: n, Scale: 4}, f, f)
+	t.VMULPS(t.less, f, low)
+	t.VMULPS(t.more, f, f)
+	t.VCVTPS2PH(Imm(0), low, low.AsX())
+	t.VCVTPS2PH(Imm(0), f, f.AsX())
+	t.VMOVDQU(low.AsX(), to)
+	t.VPXOR(f.AsX(), low.AsX(), low.AsX())
+	t.VPTEST(low.AsX(), low.AsX())
+	sure := t.Fresh("sure")
+	t.JEQ(sure)
+	first, second := t.Vector(), t.Vector()
+	t.VEXTRACTI128(Imm(1), sums, second.AsX())
+	t.VCVTDQ2PD(sums.AsX(), first)
+	t.VCVTDQ2PD(second.AsX(), second)
+	t.VMULPD(t.unit, first, first)
+	t.VMULPD(t.unit, second, second)
+	t.quotients(first, second, wide, to)
+	t.Here(sure)
+}
+
+// quotients stores 8 sums by their counts. The product with an inverse errs by less than 2^-51 of itself. It is rounded
+// by 3 bits, to the quotient where that has fewer.
+func (t *tiled) quotients(first, second reg.VecVirtual, inverses, to Mem) {
+	for i, sum := range []reg.VecVirtual{first, second} {
+		t.VMULPD(inverses.Offset(32*i), sum, sum)
+		t.VPADDQ(t.four, sum, sum)
+	}
+	t.rounded(first, second, t.sticky, t.dropped, to)
 }

@@ -4,6 +4,7 @@ package spatial
 import (
 	"github.com/anekit/anekit/internal/asm/emit"
 
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -18,7 +19,7 @@ type kind struct {
 	lanes int // columns of a tile
 }
 
-var kinds = []kind{{"Floats", 4, 8}, {"Keys", 2, 16}, {"Doubles", 8, 8}}
+var kinds = []kind{{"Floats", 4, 8}, {"Keys", 2, 16}, {"Units", 4, 8}, {"Doubles", 8, 8}}
 
 // Write writes all functions.
 func Write(f *emit.File) {
@@ -70,7 +71,7 @@ func (w width) spread(k kind, stride int) {
 	x, room, rows := w.Whole(s.Field("x")), w.Whole(s.Field("room")), w.Whole(s.Field("rows"))
 	w.ADDQ(w.Place(s.Field("at")), room)
 	other := w.Whole(s.Field("other"))
-	put := &putting{width: w, kind: k, stride: stride, other: other}
+	put := &putting{width: w, kind: k, stride: stride, other: other, s: s}
 	v := w.Vector()
 	put.prepare()
 	in, out, n := w.GP64(), w.GP64(), w.GP64()
@@ -100,9 +101,9 @@ func (w width) spread(k kind, stride int) {
 	w.ADDQ(w.Place(s.Field("pitch")), room)
 	w.DECQ(rows)
 	w.JNE(row)
-	if k.name == "Keys" {
+	if put.limited() {
 		w.VPTEST(put.wrong, put.wrong)
-		w.SETNE(w.Place(s.Field("nan")))
+		w.SETNE(w.Place(s.Field("beyond")))
 	}
 	w.End()
 }
@@ -111,11 +112,16 @@ func (w width) spread(k kind, stride int) {
 type putting struct {
 	width
 	kind
+	s                 gotypes.Component // the argument
 	stride            int
 	other             reg.Register
-	words, top, wrong reg.VecVirtual // of keys
+	words, top, wrong reg.VecVirtual // of magnitudes
 	order             reg.VecVirtual // of two phases
+	unit              reg.VecVirtual
 }
+
+// limited reports whether the kind looks for elements beyond a limit.
+func (p *putting) limited() bool { return p.name == "Keys" || p.name == "Units" }
 
 // lanes is how many halves there are.
 func (p *putting) lanes() int {
@@ -134,8 +140,12 @@ func (p *putting) part(v reg.VecVirtual) reg.Register {
 }
 
 func (p *putting) prepare() {
-	if p.name == "Keys" {
-		p.words, p.top, p.wrong = p.Constant(0x7fff7fff), p.Constant(0x7c007c00), p.Zero()
+	if p.limited() {
+		p.words, p.top, p.wrong = p.Constant(0x7fff7fff), p.Vector(), p.Zero()
+		p.VPBROADCASTW(p.Place(p.s.Field("limit")), p.top)
+	}
+	if p.name == "Units" {
+		p.unit = p.Constant(0x4b800000) // 2^24
 	}
 	if p.stride == 2 {
 		p.order = p.Vector()
@@ -154,11 +164,13 @@ func (w width) key(v, words reg.VecVirtual) {
 }
 
 func (p *putting) store(v reg.VecVirtual, to reg.Register) {
-	if p.name == "Keys" {
+	if p.limited() {
 		t := p.Vector()
-		p.VPAND(p.words, v, t)
-		p.VPCMPGTW(p.top, t, t)
+		p.VPAND(p.part(p.words), p.part(v), p.part(t))
+		p.VPCMPGTW(p.part(p.top), p.part(t), p.part(t))
 		p.VPOR(t, p.wrong, p.wrong)
+	}
+	if p.name == "Keys" {
 		p.key(v, p.words)
 	}
 	if p.stride == 1 {
@@ -183,9 +195,13 @@ func (p *putting) decoded(v reg.VecVirtual, to Mem) {
 	switch p.name {
 	case "Keys":
 		p.VMOVDQU(v, to)
-	case "Floats":
+	case "Floats", "Units":
 		f := p.Vector()
 		p.VCVTPH2PS(v.AsX(), f)
+		if p.name == "Units" {
+			p.VMULPS(p.unit, f, f)
+			p.VCVTPS2DQ(f, f)
+		}
 		p.VMOVUPS(f, to)
 	default:
 		low, high := p.wide(v)
@@ -243,19 +259,19 @@ func (w width) sumLanes() {
 	w.End()
 }
 
-// odd rounds float64 to the digits of float32 so that inexact numbers have an odd last bit.
-func (w width) odd(v, dropped reg.VecVirtual) {
+// odd rounds float64 to the digits of float32 so that numbers with a bit of sticky set have an odd last bit.
+func (w width) odd(v, sticky, dropped reg.VecVirtual) {
 	t := w.Vector()
-	w.VPAND(dropped, v, t)
-	w.VPADDQ(dropped, t, t)
+	w.VPAND(sticky, v, t)
+	w.VPADDQ(sticky, t, t)
 	w.VPOR(t, v, v)
 	w.VPANDN(v, dropped, v)
 }
 
 // rounded rounds 8 numbers to halves, once.
-func (w width) rounded(low, high, dropped reg.VecVirtual, to Mem) {
-	w.odd(low, dropped)
-	w.odd(high, dropped)
+func (w width) rounded(low, high, sticky, dropped reg.VecVirtual, to Mem) {
+	w.odd(low, sticky, dropped)
+	w.odd(high, sticky, dropped)
 	f, second := w.Vector(), w.Vector()
 	w.VCVTPD2PSY(low, f.AsX())
 	w.VCVTPD2PSY(high, second.AsX())
@@ -285,7 +301,7 @@ func (w width) mixLines() {
 			w.VADDPD(y, x, x)
 			return x
 		}
-		w.rounded(of(0), of(32), dropped, emit.At(dst, 0))
+		w.rounded(of(0), of(32), dropped, dropped, emit.At(dst, 0))
 		w.Add(64, a)
 		w.Add(64, b)
 		w.Add(16, dst)

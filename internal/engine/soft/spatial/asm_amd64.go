@@ -22,6 +22,16 @@ func spreadKeys(stride int, s *spreading)
 //go:noescape
 func slideKeys(s *sliding)
 
+// spreadUnits writes rows of halves into a plane, as its kind has them.
+//
+//go:noescape
+func spreadUnits(stride int, s *spreading)
+
+// slideUnits computes the results of windows over a plane.
+//
+//go:noescape
+func slideUnits(s *sliding)
+
 // spreadDoubles writes rows of halves into a plane, as its kind has them.
 //
 //go:noescape

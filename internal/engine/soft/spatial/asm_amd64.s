@@ -157,9 +157,9 @@ tap:
 	INCQ         R13
 	CMPQ         R13, 24(AX)
 	JNE          tap
-	VBROADCASTSS 40(AX), Y4
 	LEAQ         (DX)(R10*2), R12
 	MOVQ         64(AX), R11
+	VBROADCASTSS 40(AX), Y4
 	VADDPS       Y4, Y0, Y0
 	VCVTPS2PH    $0x00, Y0, (R12)
 	ADDQ         R11, R12
@@ -211,8 +211,8 @@ TEXT ·spreadKeys(SB), NOSPLIT, $0-16
 	ADDQ         16(AX), DX
 	MOVQ         24(AX), SI
 	VPBROADCASTD table1<>+0(SB), Y1
-	VPBROADCASTD table2<>+0(SB), Y2
 	VXORPS       Y3, Y3, Y3
+	VPBROADCASTW 136(AX), Y2
 
 row:
 	MOVQ  CX, SI
@@ -255,7 +255,7 @@ next:
 	DECQ   BX
 	JNE    row
 	VPTEST Y3, Y3
-	SETNE  136(AX)
+	SETNE  138(AX)
 	VZEROUPPER
 	RET
 
@@ -269,8 +269,8 @@ other:
 	ADDQ           16(AX), DX
 	MOVQ           24(AX), SI
 	VPBROADCASTD   table1<>+0(SB), Y1
-	VPBROADCASTD   table2<>+0(SB), Y2
 	VXORPS         Y3, Y3, Y3
+	VPBROADCASTW   136(AX), Y2
 	VBROADCASTI128 table0<>+0(SB), Y4
 
 row2:
@@ -320,7 +320,7 @@ next2:
 	DECQ   BX
 	JNE    row2
 	VPTEST Y3, Y3
-	SETNE  136(AX)
+	SETNE  138(AX)
 	VZEROUPPER
 	RET
 
@@ -329,9 +329,6 @@ other2:
 
 DATA table1<>+0(SB)/4, $0x7fff7fff
 GLOBL table1<>(SB), RODATA|NOPTR, $4
-
-DATA table2<>+0(SB)/4, $0x7c007c00
-GLOBL table2<>(SB), RODATA|NOPTR, $4
 
 // func slideKeys(s *sliding)
 // Requires: AVX, AVX2, CMOV
@@ -419,6 +416,383 @@ end:
 done:
 	VZEROUPPER
 	RET
+
+// func spreadUnits(stride int, s *spreading)
+// Requires: AVX, AVX2, F16C
+TEXT ·spreadUnits(SB), NOSPLIT, $0-16
+	CMPQ         stride+0(FP), $+1
+	JNE          other
+	MOVQ         s+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         48(AX), BX
+	ADDQ         16(AX), DX
+	MOVQ         24(AX), SI
+	VPBROADCASTD table1<>+0(SB), Y1
+	VXORPS       Y3, Y3, Y3
+	VPBROADCASTW 136(AX), Y2
+	VPBROADCASTD table2<>+0(SB), Y4
+
+row:
+	MOVQ  CX, SI
+	MOVQ  DX, DI
+	MOVQ  56(AX), R8
+	TESTQ R8, R8
+	JEQ   tail
+
+chunk:
+	VMOVDQU   (SI), X0
+	VPAND     X1, X0, X5
+	VPCMPGTW  X2, X5, X5
+	VPOR      Y5, Y3, Y3
+	VCVTPH2PS X0, Y0
+	VMULPS    Y4, Y0, Y0
+	VCVTPS2DQ Y0, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $+16, SI
+	ADDQ      $+32, DI
+	DECQ      R8
+	JNE       chunk
+
+tail:
+	CMPQ      64(AX), $0x00
+	JEQ       next
+	VMOVDQU   (SI), X0
+	VPAND     72(AX), X0, X0
+	VPOR      104(AX), X0, X0
+	VPAND     X1, X0, X5
+	VPCMPGTW  X2, X5, X5
+	VPOR      Y5, Y3, Y3
+	VCVTPH2PS X0, Y0
+	VMULPS    Y4, Y0, Y0
+	VCVTPS2DQ Y0, Y0
+	VMOVUPS   Y0, (DI)
+
+next:
+	ADDQ   32(AX), CX
+	ADDQ   40(AX), DX
+	DECQ   BX
+	JNE    row
+	VPTEST Y3, Y3
+	SETNE  138(AX)
+	VZEROUPPER
+	RET
+
+other:
+	CMPQ           stride+0(FP), $+2
+	JNE            other2
+	MOVQ           s+8(FP), AX
+	MOVQ           (AX), CX
+	MOVQ           8(AX), DX
+	MOVQ           48(AX), BX
+	ADDQ           16(AX), DX
+	MOVQ           24(AX), SI
+	VPBROADCASTD   table1<>+0(SB), Y1
+	VXORPS         Y3, Y3, Y3
+	VPBROADCASTW   136(AX), Y2
+	VPBROADCASTD   table2<>+0(SB), Y4
+	VBROADCASTI128 table0<>+0(SB), Y5
+
+row2:
+	MOVQ  CX, DI
+	MOVQ  DX, R8
+	MOVQ  56(AX), R9
+	TESTQ R9, R9
+	JEQ   tail2
+
+chunk2:
+	VMOVDQU      (DI), Y0
+	VPAND        Y1, Y0, Y6
+	VPCMPGTW     Y2, Y6, Y6
+	VPOR         Y6, Y3, Y3
+	VPSHUFB      Y5, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X6
+	VCVTPH2PS    X0, Y0
+	VMULPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      Y0, (R8)
+	VCVTPH2PS    X6, Y0
+	VMULPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      Y0, (R8)(SI*1)
+	ADDQ         $+32, DI
+	ADDQ         $+32, R8
+	DECQ         R9
+	JNE          chunk2
+
+tail2:
+	CMPQ         64(AX), $0x00
+	JEQ          next2
+	VMOVDQU      (DI), Y0
+	VPAND        72(AX), Y0, Y0
+	VPOR         104(AX), Y0, Y0
+	VPAND        Y1, Y0, Y6
+	VPCMPGTW     Y2, Y6, Y6
+	VPOR         Y6, Y3, Y3
+	VPSHUFB      Y5, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X6
+	VCVTPH2PS    X0, Y0
+	VMULPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      Y0, (R8)
+	VCVTPH2PS    X6, Y0
+	VMULPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      Y0, (R8)(SI*1)
+
+next2:
+	ADDQ   32(AX), CX
+	ADDQ   40(AX), DX
+	DECQ   BX
+	JNE    row2
+	VPTEST Y3, Y3
+	SETNE  138(AX)
+	VZEROUPPER
+	RET
+
+other2:
+	RET
+
+DATA table2<>+0(SB)/4, $0x4b800000
+GLOBL table2<>(SB), RODATA|NOPTR, $4
+
+// func slideUnits(s *sliding)
+// Requires: AVX, AVX2, CMOV, F16C
+TEXT ·slideUnits(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         56(AX), BX
+	ADDQ         8(AX), CX
+	MOVQ         16(AX), SI
+	LEAQ         (BX)(BX*2), DI
+	VPCMPEQD     Y0, Y0, Y0
+	VPSRLQ       $0x23, Y0, Y0
+	VPCMPEQD     Y2, Y2, Y2
+	VPSRLQ       $0x3f, Y2, Y2
+	VPSLLQ       $0x02, Y2, Y2
+	VPSRLQ       $0x03, Y0, Y1
+	VPSLLQ       $0x03, Y1, Y1
+	VPBROADCASTD table3<>+0(SB), Y3
+	VPBROADCASTD table4<>+0(SB), Y4
+	VBROADCASTSD table5<>+0(SB), Y5
+	XORQ         R8, R8
+
+rows:
+	XORQ R9, R9
+
+columns:
+	LEAQ   (CX)(R9*4), R10
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	XORQ   R12, R12
+
+tap:
+	MOVQ         (SI)(R12*8), R11
+	ADDQ         R10, R11
+	VPADDD       (R11), Y6, Y6
+	VPADDD       (R11)(BX*1), Y7, Y7
+	VPADDD       (R11)(BX*2), Y8, Y8
+	VPADDD       (R11)(DI*1), Y9, Y9
+	INCQ         R12
+	CMPQ         R12, 24(AX)
+	JNE          tap
+	LEAQ         (DX)(R9*2), R11
+	MOVQ         64(AX), R10
+	MOVQ         104(AX), R12
+	LEAQ         (R12)(R8*8), R12
+	MOVQ         (R12), R13
+	ADDQ         R9, R13
+	MOVQ         88(AX), R14
+	MOVQ         96(AX), R15
+	VCVTDQ2PS    Y6, Y10
+	VMULPS       (R15)(R13*4), Y10, Y10
+	VMULPS       Y3, Y10, Y11
+	VMULPS       Y4, Y10, Y10
+	VCVTPS2PH    $0x00, Y11, X11
+	VCVTPS2PH    $0x00, Y10, X10
+	VMOVDQU      X11, (R11)
+	VPXOR        X10, X11, X11
+	VPTEST       X11, X11
+	JEQ          sure
+	VEXTRACTI128 $0x01, Y6, X10
+	VCVTDQ2PD    X6, Y6
+	VCVTDQ2PD    X10, Y10
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y5, Y10, Y10
+	VMULPD       (R14)(R13*8), Y6, Y6
+	VPADDQ       Y2, Y6, Y6
+	VMULPD       32(R14)(R13*8), Y10, Y10
+	VPADDQ       Y2, Y10, Y10
+	VPAND        Y1, Y6, Y11
+	VPADDQ       Y1, Y11, Y11
+	VPOR         Y11, Y6, Y6
+	VPANDN       Y6, Y0, Y6
+	VPAND        Y1, Y10, Y11
+	VPADDQ       Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPANDN       Y10, Y0, Y10
+	VCVTPD2PSY   Y6, X12
+	VCVTPD2PSY   Y10, X6
+	VINSERTF128  $0x01, X6, Y12, Y12
+	VCVTPS2PH    $0x00, Y12, (R11)
+
+sure:
+	ADDQ         R10, R11
+	MOVQ         8(R12), R13
+	ADDQ         R9, R13
+	MOVQ         88(AX), R14
+	MOVQ         96(AX), R15
+	VCVTDQ2PS    Y7, Y6
+	VMULPS       (R15)(R13*4), Y6, Y6
+	VMULPS       Y3, Y6, Y10
+	VMULPS       Y4, Y6, Y6
+	VCVTPS2PH    $0x00, Y10, X10
+	VCVTPS2PH    $0x00, Y6, X6
+	VMOVDQU      X10, (R11)
+	VPXOR        X6, X10, X10
+	VPTEST       X10, X10
+	JEQ          sure2
+	VEXTRACTI128 $0x01, Y7, X6
+	VCVTDQ2PD    X7, Y7
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y6, Y6
+	VMULPD       (R14)(R13*8), Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMULPD       32(R14)(R13*8), Y6, Y6
+	VPADDQ       Y2, Y6, Y6
+	VPAND        Y1, Y7, Y10
+	VPADDQ       Y1, Y10, Y10
+	VPOR         Y10, Y7, Y7
+	VPANDN       Y7, Y0, Y7
+	VPAND        Y1, Y6, Y10
+	VPADDQ       Y1, Y10, Y10
+	VPOR         Y10, Y6, Y6
+	VPANDN       Y6, Y0, Y6
+	VCVTPD2PSY   Y7, X13
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y13, Y13
+	VCVTPS2PH    $0x00, Y13, (R11)
+
+sure2:
+	ADDQ         R10, R11
+	MOVQ         16(R12), R13
+	ADDQ         R9, R13
+	MOVQ         88(AX), R14
+	MOVQ         96(AX), R15
+	VCVTDQ2PS    Y8, Y6
+	VMULPS       (R15)(R13*4), Y6, Y6
+	VMULPS       Y3, Y6, Y7
+	VMULPS       Y4, Y6, Y6
+	VCVTPS2PH    $0x00, Y7, X7
+	VCVTPS2PH    $0x00, Y6, X6
+	VMOVDQU      X7, (R11)
+	VPXOR        X6, X7, X7
+	VPTEST       X7, X7
+	JEQ          sure3
+	VEXTRACTI128 $0x01, Y8, X6
+	VCVTDQ2PD    X8, Y7
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y6, Y6
+	VMULPD       (R14)(R13*8), Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMULPD       32(R14)(R13*8), Y6, Y6
+	VPADDQ       Y2, Y6, Y6
+	VPAND        Y1, Y7, Y8
+	VPADDQ       Y1, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPANDN       Y7, Y0, Y7
+	VPAND        Y1, Y6, Y8
+	VPADDQ       Y1, Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPANDN       Y6, Y0, Y6
+	VCVTPD2PSY   Y7, X14
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y14, Y14
+	VCVTPS2PH    $0x00, Y14, (R11)
+
+sure3:
+	ADDQ         R10, R11
+	MOVQ         24(R12), R12
+	ADDQ         R9, R12
+	MOVQ         88(AX), R13
+	MOVQ         96(AX), R14
+	VCVTDQ2PS    Y9, Y6
+	VMULPS       (R14)(R12*4), Y6, Y6
+	VMULPS       Y3, Y6, Y7
+	VMULPS       Y4, Y6, Y6
+	VCVTPS2PH    $0x00, Y7, X7
+	VCVTPS2PH    $0x00, Y6, X6
+	VMOVDQU      X7, (R11)
+	VPXOR        X6, X7, X7
+	VPTEST       X7, X7
+	JEQ          sure4
+	VEXTRACTI128 $0x01, Y9, X6
+	VCVTDQ2PD    X9, Y7
+	VCVTDQ2PD    X6, Y6
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y6, Y6
+	VMULPD       (R13)(R12*8), Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VMULPD       32(R13)(R12*8), Y6, Y6
+	VPADDQ       Y2, Y6, Y6
+	VPAND        Y1, Y7, Y8
+	VPADDQ       Y1, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPANDN       Y7, Y0, Y7
+	VPAND        Y1, Y6, Y8
+	VPADDQ       Y1, Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPANDN       Y6, Y0, Y6
+	VCVTPD2PSY   Y7, X15
+	VCVTPD2PSY   Y6, X6
+	VINSERTF128  $0x01, X6, Y15, Y15
+	VCVTPS2PH    $0x00, Y15, (R11)
+
+sure4:
+	ADDQ    R10, R11
+	CMPQ    R9, 80(AX)
+	JEQ     end
+	ADDQ    $+8, R9
+	CMPQ    R9, 80(AX)
+	CMOVQGT 80(AX), R9
+	JMP     columns
+
+end:
+	MOVQ    R8, R9
+	CMPQ    R8, 72(AX)
+	JEQ     done
+	ADDQ    $+4, R8
+	CMPQ    R8, 72(AX)
+	CMOVQGT 72(AX), R8
+	NEGQ    R9
+	ADDQ    R8, R9
+	MOVQ    BX, R10
+	IMULQ   R9, R10
+	ADDQ    R10, CX
+	IMULQ   64(AX), R9
+	ADDQ    R9, DX
+	JMP     rows
+
+done:
+	VZEROUPPER
+	RET
+
+DATA table3<>+0(SB)/4, $0x3f7ffff8
+GLOBL table3<>(SB), RODATA|NOPTR, $4
+
+DATA table4<>+0(SB)/4, $0x3f800004
+GLOBL table4<>(SB), RODATA|NOPTR, $4
+
+DATA table5<>+0(SB)/4, $0x00000000
+DATA table5<>+4(SB)/4, $0x3e700000
+GLOBL table5<>(SB), RODATA|NOPTR, $8
 
 // func spreadDoubles(stride int, s *spreading)
 // Requires: AVX, AVX2, F16C
@@ -547,7 +921,7 @@ other2:
 	RET
 
 // func slideDoubles(s *sliding)
-// Requires: AVX, AVX2, CMOV, F16C, FMA3
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·slideDoubles(SB), NOSPLIT, $0-8
 	MOVQ     s+0(FP), AX
 	MOVQ     (AX), CX
@@ -558,6 +932,11 @@ TEXT ·slideDoubles(SB), NOSPLIT, $0-8
 	LEAQ     (BX)(BX*2), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLQ   $0x23, Y0, Y0
+	VPCMPEQD Y2, Y2, Y2
+	VPSRLQ   $0x3f, Y2, Y2
+	VPSLLQ   $0x02, Y2, Y2
+	VPSRLQ   $0x03, Y0, Y1
+	VPSLLQ   $0x03, Y1, Y1
 	XORQ     R8, R8
 
 rows:
@@ -565,152 +944,120 @@ rows:
 
 columns:
 	LEAQ   (CX)(R9*8), R10
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
 	XORQ   R12, R12
 
 tap:
-	MOVQ         (SI)(R12*8), R11
-	ADDQ         R10, R11
-	VADDPD       (R11), Y1, Y1
-	VADDPD       32(R11), Y2, Y2
-	VADDPD       (R11)(BX*1), Y3, Y3
-	VADDPD       32(R11)(BX*1), Y4, Y4
-	VADDPD       (R11)(BX*2), Y5, Y5
-	VADDPD       32(R11)(BX*2), Y6, Y6
-	VADDPD       (R11)(DI*1), Y7, Y7
-	VADDPD       32(R11)(DI*1), Y8, Y8
-	INCQ         R12
-	CMPQ         R12, 24(AX)
-	JNE          tap
-	LEAQ         (DX)(R9*2), R11
-	MOVQ         64(AX), R10
-	MOVQ         104(AX), R12
-	LEAQ         (R12)(R8*8), R12
-	MOVQ         (R12), R13
-	ADDQ         88(AX), R13
-	LEAQ         (R13)(R9*8), R13
-	MOVQ         R13, R14
-	ADDQ         96(AX), R14
-	VMULPD       (R14), Y1, Y9
-	VFNMADD231PD (R13), Y9, Y1
-	VCMPPD       $0x07, Y1, Y1, Y10
-	VANDPD       Y10, Y1, Y1
-	VFMADD231PD  (R14), Y1, Y9
-	VMULPD       32(R14), Y2, Y1
-	VFNMADD231PD 32(R13), Y1, Y2
-	VCMPPD       $0x07, Y2, Y2, Y10
-	VANDPD       Y10, Y2, Y2
-	VFMADD231PD  32(R14), Y2, Y1
-	VPAND        Y0, Y9, Y2
-	VPADDQ       Y0, Y2, Y2
-	VPOR         Y2, Y9, Y9
-	VPANDN       Y9, Y0, Y9
-	VPAND        Y0, Y1, Y2
-	VPADDQ       Y0, Y2, Y2
-	VPOR         Y2, Y1, Y1
-	VPANDN       Y1, Y0, Y1
-	VCVTPD2PSY   Y9, X11
-	VCVTPD2PSY   Y1, X1
-	VINSERTF128  $0x01, X1, Y11, Y11
-	VCVTPS2PH    $0x00, Y11, (R11)
-	ADDQ         R10, R11
-	MOVQ         8(R12), R13
-	ADDQ         88(AX), R13
-	LEAQ         (R13)(R9*8), R13
-	MOVQ         R13, R14
-	ADDQ         96(AX), R14
-	VMULPD       (R14), Y3, Y1
-	VFNMADD231PD (R13), Y1, Y3
-	VCMPPD       $0x07, Y3, Y3, Y2
-	VANDPD       Y2, Y3, Y3
-	VFMADD231PD  (R14), Y3, Y1
-	VMULPD       32(R14), Y4, Y2
-	VFNMADD231PD 32(R13), Y2, Y4
-	VCMPPD       $0x07, Y4, Y4, Y3
-	VANDPD       Y3, Y4, Y4
-	VFMADD231PD  32(R14), Y4, Y2
-	VPAND        Y0, Y1, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y1, Y1
-	VPANDN       Y1, Y0, Y1
-	VPAND        Y0, Y2, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VPANDN       Y2, Y0, Y2
-	VCVTPD2PSY   Y1, X12
-	VCVTPD2PSY   Y2, X1
-	VINSERTF128  $0x01, X1, Y12, Y12
-	VCVTPS2PH    $0x00, Y12, (R11)
-	ADDQ         R10, R11
-	MOVQ         16(R12), R13
-	ADDQ         88(AX), R13
-	LEAQ         (R13)(R9*8), R13
-	MOVQ         R13, R14
-	ADDQ         96(AX), R14
-	VMULPD       (R14), Y5, Y1
-	VFNMADD231PD (R13), Y1, Y5
-	VCMPPD       $0x07, Y5, Y5, Y2
-	VANDPD       Y2, Y5, Y5
-	VFMADD231PD  (R14), Y5, Y1
-	VMULPD       32(R14), Y6, Y2
-	VFNMADD231PD 32(R13), Y2, Y6
-	VCMPPD       $0x07, Y6, Y6, Y3
-	VANDPD       Y3, Y6, Y6
-	VFMADD231PD  32(R14), Y6, Y2
-	VPAND        Y0, Y1, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y1, Y1
-	VPANDN       Y1, Y0, Y1
-	VPAND        Y0, Y2, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VPANDN       Y2, Y0, Y2
-	VCVTPD2PSY   Y1, X13
-	VCVTPD2PSY   Y2, X1
-	VINSERTF128  $0x01, X1, Y13, Y13
-	VCVTPS2PH    $0x00, Y13, (R11)
-	ADDQ         R10, R11
-	MOVQ         24(R12), R12
-	ADDQ         88(AX), R12
-	LEAQ         (R12)(R9*8), R12
-	MOVQ         R12, R13
-	ADDQ         96(AX), R13
-	VMULPD       (R13), Y7, Y1
-	VFNMADD231PD (R12), Y1, Y7
-	VCMPPD       $0x07, Y7, Y7, Y2
-	VANDPD       Y2, Y7, Y7
-	VFMADD231PD  (R13), Y7, Y1
-	VMULPD       32(R13), Y8, Y2
-	VFNMADD231PD 32(R12), Y2, Y8
-	VCMPPD       $0x07, Y8, Y8, Y3
-	VANDPD       Y3, Y8, Y8
-	VFMADD231PD  32(R13), Y8, Y2
-	VPAND        Y0, Y1, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y1, Y1
-	VPANDN       Y1, Y0, Y1
-	VPAND        Y0, Y2, Y3
-	VPADDQ       Y0, Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VPANDN       Y2, Y0, Y2
-	VCVTPD2PSY   Y1, X14
-	VCVTPD2PSY   Y2, X1
-	VINSERTF128  $0x01, X1, Y14, Y14
-	VCVTPS2PH    $0x00, Y14, (R11)
-	ADDQ         R10, R11
-	CMPQ         R9, 80(AX)
-	JEQ          end
-	ADDQ         $+8, R9
-	CMPQ         R9, 80(AX)
-	CMOVQGT      80(AX), R9
-	JMP          columns
+	MOVQ        (SI)(R12*8), R11
+	ADDQ        R10, R11
+	VADDPD      (R11), Y3, Y3
+	VADDPD      32(R11), Y4, Y4
+	VADDPD      (R11)(BX*1), Y5, Y5
+	VADDPD      32(R11)(BX*1), Y6, Y6
+	VADDPD      (R11)(BX*2), Y7, Y7
+	VADDPD      32(R11)(BX*2), Y8, Y8
+	VADDPD      (R11)(DI*1), Y9, Y9
+	VADDPD      32(R11)(DI*1), Y10, Y10
+	INCQ        R12
+	CMPQ        R12, 24(AX)
+	JNE         tap
+	LEAQ        (DX)(R9*2), R11
+	MOVQ        64(AX), R10
+	MOVQ        104(AX), R12
+	LEAQ        (R12)(R8*8), R12
+	MOVQ        (R12), R13
+	ADDQ        R9, R13
+	MOVQ        88(AX), R14
+	VMULPD      (R14)(R13*8), Y3, Y3
+	VPADDQ      Y2, Y3, Y3
+	VMULPD      32(R14)(R13*8), Y4, Y4
+	VPADDQ      Y2, Y4, Y4
+	VPAND       Y1, Y3, Y11
+	VPADDQ      Y1, Y11, Y11
+	VPOR        Y11, Y3, Y3
+	VPANDN      Y3, Y0, Y3
+	VPAND       Y1, Y4, Y11
+	VPADDQ      Y1, Y11, Y11
+	VPOR        Y11, Y4, Y4
+	VPANDN      Y4, Y0, Y4
+	VCVTPD2PSY  Y3, X12
+	VCVTPD2PSY  Y4, X3
+	VINSERTF128 $0x01, X3, Y12, Y12
+	VCVTPS2PH   $0x00, Y12, (R11)
+	ADDQ        R10, R11
+	MOVQ        8(R12), R13
+	ADDQ        R9, R13
+	MOVQ        88(AX), R14
+	VMULPD      (R14)(R13*8), Y5, Y5
+	VPADDQ      Y2, Y5, Y5
+	VMULPD      32(R14)(R13*8), Y6, Y6
+	VPADDQ      Y2, Y6, Y6
+	VPAND       Y1, Y5, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y5, Y5
+	VPANDN      Y5, Y0, Y5
+	VPAND       Y1, Y6, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y6, Y6
+	VPANDN      Y6, Y0, Y6
+	VCVTPD2PSY  Y5, X13
+	VCVTPD2PSY  Y6, X3
+	VINSERTF128 $0x01, X3, Y13, Y13
+	VCVTPS2PH   $0x00, Y13, (R11)
+	ADDQ        R10, R11
+	MOVQ        16(R12), R13
+	ADDQ        R9, R13
+	MOVQ        88(AX), R14
+	VMULPD      (R14)(R13*8), Y7, Y7
+	VPADDQ      Y2, Y7, Y7
+	VMULPD      32(R14)(R13*8), Y8, Y8
+	VPADDQ      Y2, Y8, Y8
+	VPAND       Y1, Y7, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y7, Y7
+	VPANDN      Y7, Y0, Y7
+	VPAND       Y1, Y8, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y8, Y8
+	VPANDN      Y8, Y0, Y8
+	VCVTPD2PSY  Y7, X14
+	VCVTPD2PSY  Y8, X3
+	VINSERTF128 $0x01, X3, Y14, Y14
+	VCVTPS2PH   $0x00, Y14, (R11)
+	ADDQ        R10, R11
+	MOVQ        24(R12), R12
+	ADDQ        R9, R12
+	MOVQ        88(AX), R13
+	VMULPD      (R13)(R12*8), Y9, Y9
+	VPADDQ      Y2, Y9, Y9
+	VMULPD      32(R13)(R12*8), Y10, Y10
+	VPADDQ      Y2, Y10, Y10
+	VPAND       Y1, Y9, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y9, Y9
+	VPANDN      Y9, Y0, Y9
+	VPAND       Y1, Y10, Y3
+	VPADDQ      Y1, Y3, Y3
+	VPOR        Y3, Y10, Y10
+	VPANDN      Y10, Y0, Y10
+	VCVTPD2PSY  Y9, X15
+	VCVTPD2PSY  Y10, X3
+	VINSERTF128 $0x01, X3, Y15, Y15
+	VCVTPS2PH   $0x00, Y15, (R11)
+	ADDQ        R10, R11
+	CMPQ        R9, 80(AX)
+	JEQ         end
+	ADDQ        $+8, R9
+	CMPQ        R9, 80(AX)
+	CMOVQGT     80(AX), R9
+	JMP         columns
 
 end:
 	MOVQ    R8, R9

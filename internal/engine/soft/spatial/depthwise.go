@@ -22,7 +22,7 @@ const together = 1 << 13
 // Depthwise returns the runner of a convolution over three axes, with one input channel and some outputs in a group,
 // and the float32s of its workspace. weights are those of a constant, decoded, or nil.
 func Depthwise(w ops.Window, planes, outputs int, weights []float32, bias bool) (run.Runner, int) {
-	p := newPlane(w, floats)
+	p := newPlane(w, floats, 0)
 	if p == nil {
 		return nil, 0
 	}

@@ -13,3 +13,6 @@ func slideDoubles(*sliding)                                       {}
 func sumLanes(*float64, *uint16, *[8]uint16, int, int, int)       {}
 func mixLines(*uint16, *float64, *float64, float64, float64, int) {}
 func repeatEach(*repeating)                                       {}
+
+func spreadUnits(int, *spreading) {}
+func slideUnits(*sliding)         {}

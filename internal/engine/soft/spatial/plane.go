@@ -6,27 +6,31 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// kind is what the elements of a plane become: float32 of convolutions, float64 of means, and int16 of maxima, whose
-// order is that of the halves.
+// kind is what the elements of a plane become: float32 of convolutions; int32 or float64 of means, of units of 2^-24 or
+// of 1; and int16 of maxima, whose order is that of the halves.
 type kind struct {
 	size, lanes int       // bytes of an element; columns of a tile
 	chunk       [2]int    // halves of a row that are read at a time, by the stride
 	pad         fp16.Bits // what is around x
 	padWord     int32     // two such elements, or part of one
+	exact       bool      // integers of 4 bytes
 }
 
 var (
 	floats  = kind{size: 4, lanes: 8, chunk: [2]int{8, 16}}
+	units   = kind{size: 4, lanes: 8, chunk: [2]int{8, 16}, exact: true}
 	doubles = kind{size: 8, lanes: 8, chunk: [2]int{8, 16}}
 	keys    = kind{size: 2, lanes: 16, chunk: [2]int{16, 16}, pad: fp16.Inf | 0x8000, padWord: -0x7c007c01}
 )
 
 // spread calls the kernel of the kind. It is no field, so that arguments stay on the stack.
 func (k *kind) spread(stride int, s *spreading) {
-	switch k.size {
-	case 2:
+	switch {
+	case k.exact:
+		spreadUnits(stride, s)
+	case k.size == 2:
 		spreadKeys(stride, s)
-	case 4:
+	case k.size == 4:
 		spreadFloats(stride, s)
 	default:
 		spreadDoubles(stride, s)
@@ -35,10 +39,12 @@ func (k *kind) spread(stride int, s *spreading) {
 
 // slide calls the kernel of the kind.
 func (k *kind) slide(s *sliding) {
-	switch k.size {
-	case 2:
+	switch {
+	case k.exact:
+		slideUnits(s)
+	case k.size == 2:
 		slideKeys(s)
-	case 4:
+	case k.size == 4:
 		slideFloats(s)
 	default:
 		slideDoubles(s)
@@ -69,11 +75,12 @@ type spreading struct {
 	rows        int
 	whole, rest int        // chunks of a row, and one more
 	keep, pad   [16]uint16 // halves of the last chunk
-	nan         bool       // a key is of a NaN
+	limit       uint16
+	beyond      bool // a magnitude is beyond limit; looked for by keys and units
 }
 
-// sliding is the argument of a kernel that computes tiles of tileRows rows. counts are in rows, too: that of row i is
-// ofRow[i] bytes further, and its inverses are inverses bytes from there.
+// sliding is the argument of a kernel that computes tiles of tileRows rows. Means have inverses of the counts of each
+// row i from element ofRow[i] on. shorts are those times 2^-24.
 type sliding struct {
 	room                *int32
 	at                  int
@@ -84,8 +91,8 @@ type sliding struct {
 	dst                 *fp16.Bits
 	high, to            int // bytes between the lines of the plane under rows of the result, and between these
 	lastRow, lastColumn int // of the first of the last tile
-	counts              *float64
-	inverses            int
+	inverses            *float64
+	shorts              *float32
 	ofRow               *int
 }
 
@@ -98,8 +105,8 @@ const (
 	planeBytes = 1 << 18
 )
 
-// newPlane returns nil for windows that the kernels do not have.
-func newPlane(w ops.Window, k kind) *plane {
+// newPlane returns nil for windows that the kernels do not have. A strip has some output lines, or as many as fit.
+func newPlane(w ops.Window, k kind, lines int) *plane {
 	if !quick() || w.Strides[2] > 2 || w.In[0]*w.Kernel[0]*w.Out[0] != 1 || w.Before[0] != 0 ||
 		ops.Volume(w.Kernel) > mostTaps {
 		return nil
@@ -115,6 +122,9 @@ func newPlane(w ops.Window, k kind) *plane {
 	p.rows = min(max((stripBytes/(stride*p.pitch)-below)/w.Strides[1]/tileRows*tileRows, tileRows), w.Out[1])
 	p.strips = (w.Out[1] + p.rows - 1) / p.rows
 	p.rows = min(up((w.Out[1]+p.strips-1)/p.strips, tileRows), w.Out[1]) // about as many in each
+	if lines > 0 {
+		p.rows = lines
+	}
 	p.strips = (w.Out[1] + p.rows - 1) / p.rows
 	tall := p.rows // of the tiles
 	if w.Out[2] < tileRows*k.lanes {
@@ -131,7 +141,7 @@ func newPlane(w ops.Window, k kind) *plane {
 	}
 	chunk, before := k.chunk[stride-1], w.Before[2]
 	p.rest = spreading{at: before%stride*phase + before/stride*k.size, other: phase, from: 2 * w.In[2],
-		pitch: p.pitch, whole: w.In[2] / chunk, rest: min(w.In[2]%chunk, 1)}
+		pitch: p.pitch, whole: w.In[2] / chunk, rest: min(w.In[2]%chunk, 1), limit: uint16(fp16.Inf)}
 	if before%stride == 1 {
 		p.rest.other = k.size - phase
 	}
@@ -175,9 +185,9 @@ func fill(words []int32, w int32) {
 	}
 }
 
-// load fills the inside of the plane with the lines of x for some output lines from one on. It reports whether it found
-// a NaN while it made keys.
-func (p *plane) load(c *run.Call, worker, i, from, rows int) (nan bool) {
+// load fills the inside of the plane with the lines of x for some output lines from one on. It reports whether keys or
+// units are beyond their limit.
+func (p *plane) load(c *run.Call, worker, i, from, rows int) (beyond bool) {
 	w, words := &p.win, c.Words[worker][:p.bytes/4]
 	first := from*w.Strides[1] - w.Before[1] // the line of x that is the first of the plane
 	needed := (rows-1)*w.Strides[1] + (w.Kernel[1]-1)*w.Dilations[1] + 1
@@ -201,7 +211,7 @@ func (p *plane) load(c *run.Call, worker, i, from, rows int) (nan bool) {
 	s.x, s.room, s.rows = &x[0], &words[0], hi-lo
 	s.at += lo * p.pitch
 	p.spread(w.Strides[2], &s)
-	return s.nan
+	return s.beyond
 }
 
 // results computes output lines from the plane into out. It may write to all that out has room for. of is where the
@@ -242,7 +252,7 @@ func (p *plane) quarters(s sliding, of []int, out []fp16.Bits) {
 	for i := 0; len(out) > 0; i, out = i+1, out[width:] {
 		for k := range ofRow {
 			if of != nil {
-				ofRow[k] = of[i] + 8*k*quarter
+				ofRow[k] = of[i] + k*quarter
 			}
 		}
 		s.dst, s.ofRow = &out[0], &ofRow[0]

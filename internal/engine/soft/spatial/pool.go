@@ -16,7 +16,7 @@ type maxima struct {
 // Maxima returns the runner of max_pool for planes of x under windows over three axes, and the float32s of its
 // workspace. The items of other, which takes some workspace, are the lines of the result.
 func Maxima(w ops.Window, planes int, other run.Runner, room int) (run.Runner, int) {
-	p := newPlane(w, keys)
+	p := newPlane(w, keys, 0)
 	if p == nil {
 		return nil, 0
 	}
@@ -56,46 +56,56 @@ func (p *plane) each(c *run.Call, lo, hi, worker int, f func(plane, line, rows i
 	}
 }
 
-// means is avg_pool. Sums of float64 are exact. The product of a sum and the inverse of its count is corrected by what
-// is left of the sum, so that a quotient that has the digits of float64 is exact. Any other differs from one halfway
-// between two halves by 2^-49 of itself or more, because a sum is a multiple of 2^-24 and a count at most mostTaps.
+// means is avg_pool. Sums are exact: of int32 while the magnitudes under a window add up to less than 128, else of
+// float64. A product with the inverse of a count errs by less than 2^-51 of itself. It is rounded to 50 digits, which
+// gives the quotient where that has fewer. Any other differs from one halfway between two halves by 2^-49 of itself or
+// more, because a sum is a multiple of 2^-24 and a count at most mostTaps.
 type means struct {
-	*plane
-	planes int
-	counts []float64 // rows of counts, each followed by one of their inverses
-	ofRow  []int     // for each line of the result the byte at which its counts begin
+	*plane   // of units
+	wide     *plane
+	planes   int
+	inverses []float64
+	shorts   []float32 // inverses times 2^-24
+	ofRow    []int     // for each line of the result the element at which its inverses begin
 }
 
-// mostCounts bounds the counts of a runner.
-const mostCounts = 1 << 16
+// mostInverses bounds the inverses of a runner.
+const mostInverses = 1 << 16
 
 // Means returns the runner of avg_pool for planes of x under windows over three axes, and the float32s of its
 // workspace.
 func Means(w ops.Window, planes int) (run.Runner, int) {
-	p := newPlane(w, doubles)
+	p := newPlane(w, units, 0)
 	if p == nil {
 		return nil, 0
 	}
-	r := &means{plane: p, planes: planes, ofRow: make([]int, w.Out[1]+tileRows)}
-	width, known := w.Out[2]+p.lanes, map[int]int{}
+	wide := newPlane(w, doubles, p.rows)
+	if wide == nil {
+		return nil, 0
+	}
+	p.rest.limit = uint16(fp16.FromFloat64(127 / float64(len(p.offsets))))
+	r := &means{plane: p, wide: wide, planes: planes, ofRow: make([]int, w.Out[1]+tileRows)}
+	known := map[int]int{}
 	for i := range w.Out[1] {
 		high := count(&w, 1, i)
 		at, ok := known[high]
 		if !ok {
-			at = 8 * len(r.counts)
+			at = len(r.inverses)
 			known[high] = at
-			row := make([]float64, 2*width)
+			row := make([]float64, w.Out[2]+p.lanes)
 			for j := range w.Out[2] {
-				row[j] = float64(high * count(&w, 2, j))
-				row[width+j] = 1 / row[j]
+				row[j] = 1 / float64(high*count(&w, 2, j))
 			}
-			if r.counts = append(r.counts, row...); len(r.counts) > mostCounts {
+			if r.inverses = append(r.inverses, row...); len(r.inverses) > mostInverses {
 				return nil, 0
 			}
 		}
 		r.ofRow[i] = at
 	}
-	return r, p.words()
+	for _, f := range r.inverses {
+		r.shorts = append(r.shorts, float32(f*0x1p-24))
+	}
+	return r, max(p.words(), wide.words())
 }
 
 // count is the number of positions of window i along an axis: within x, or within x and its padding.
@@ -112,9 +122,15 @@ func (r *means) Run(c *run.Call) { c.Spread(r.planes*r.strips, 4*r.rows*r.win.Ou
 // Span computes strips lo to hi, counted through all planes.
 func (r *means) Span(c *run.Call, lo, hi, worker int) {
 	r.clear(c, worker)
-	s := sliding{counts: &r.counts[0], inverses: 8 * (r.win.Out[2] + r.lanes)}
+	s := sliding{inverses: &r.inverses[0], shorts: &r.shorts[0]}
 	r.each(c, lo, hi, worker, func(plane, line, rows int, out []fp16.Bits) {
-		r.load(c, worker, plane, line, rows)
-		r.results(c, worker, s, r.ofRow[line:], out)
+		if !r.load(c, worker, plane, line, rows) {
+			r.results(c, worker, s, r.ofRow[line:], out)
+			return
+		}
+		r.wide.clear(c, worker)
+		r.wide.load(c, worker, plane, line, rows)
+		r.wide.results(c, worker, s, r.ofRow[line:], out)
+		r.clear(c, worker)
 	})
 }
