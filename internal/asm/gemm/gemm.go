@@ -29,16 +29,20 @@ tiles. n is the distance between rows of C, k that between rows of A. Sums begin
 		}
 		f.RET()
 	}
-	for _, halves := range []bool{false, true} {
-		name, from := "stripFloats", "float32"
-		if halves {
-			name, from = "stripHalves", "half"
-		}
-		f.Func(name, "(dst *float32, src *"+from+", rows, strips, byRow, byStrip, from int)",
-			`copies rows of a matrix into strips. Rows are byRow floats apart in a strip and from elements apart in
-the matrix, strips are byStrip floats apart.`)
-		w.pack(halves)
-	}
+	const copied = `copies rows of a matrix into strips. Rows are byRow floats apart in a strip and from elements apart in
+the matrix, strips are byStrip floats apart.`
+	f.Func("stripFloats", "(dst, src *float32, rows, strips, byRow, byStrip, from int)", copied)
+	w.pack(false)
+	f.Func("stripHalves", "(dst *float32, src *half, rows, strips, byRow, byStrip, from int)", copied)
+	w.pack(true)
+	f.Func("stripTurned", "(dst *float32, src *half, eights, from int)",
+		"makes rows of a strip, eights times eight, of the elements of 16 rows that are from elements apart.")
+	w.turn()
+	f.Func("decodeRows", "(dst *float32, src *half, rows, pieces, to, from int)",
+		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
+	w.decode()
+	f.Func("splitPairs", "(even, odd, src *float32, sixteens int)", "parts elements at even places from those at odd ones.")
+	w.split()
 }
 
 // width writes instructions for vectors of one width.
@@ -156,6 +160,8 @@ func (w width) pack(halves bool) {
 	w.SHLQ(Imm(2), byRow)
 	w.SHLQ(Imm(2), byStrip)
 	w.SHLQ(Imm(shift), from)
+	ahead := w.GP64() // a line of memory has two strips of halves
+	w.LEAQ(Mem{Base: from, Index: from, Scale: 1}, ahead)
 	w.Times("strip", w.Whole(w.Param("strips")), func() {
 		to, at := w.GP64(), w.GP64()
 		w.MOVQ(dst, to)
@@ -163,6 +169,7 @@ func (w width) pack(halves bool) {
 		w.Times("row", w.Whole(w.Param("rows")), func() {
 			low, high := w.Vector(), w.Vector()
 			if halves {
+				w.PREFETCHT0(Mem{Base: at, Index: ahead, Scale: 8})
 				w.VCVTPH2PS(emit.At(at, 0), low)
 				w.VCVTPH2PS(emit.At(at, 16), high)
 			} else {
@@ -176,6 +183,90 @@ func (w width) pack(halves bool) {
 		})
 		w.ADDQ(byStrip, dst)
 		w.Add(16*size, src)
+	})
+	w.End()
+}
+
+// turn transposes 8 elements of 16 rows at a time: a vector has those of a row and of the eighth after it.
+func (w width) turn() {
+	dst, src, from := w.Whole(w.Param("dst")), w.Whole(w.Param("src")), w.Whole(w.Param("from"))
+	w.SHLQ(Imm(1), from)
+	left := tile{width: w, rows: 16}.from(src, from)
+	w.Times("eight", w.Whole(w.Param("eights")), func() {
+		r := w.Vectors(8)
+		for i := range r {
+			w.VBROADCASTI128(left.at(i, 0), r[i])
+			w.VINSERTI128(Imm(1), left.at(i+8, 0), r[i], r[i])
+		}
+		// Of registers i and i+4 the elements alternate, three times: then register i has element i of each row.
+		for range 3 {
+			next := w.Vectors(8)
+			for i := range 4 {
+				w.VPUNPCKLWD(r[i+4], r[i], next[2*i])
+				w.VPUNPCKHWD(r[i+4], r[i], next[2*i+1])
+			}
+			r = next
+		}
+		for i, v := range r {
+			low, high, after := w.Vector(), w.Vector(), w.XMM()
+			w.VCVTPH2PS(v.AsX(), low)
+			w.VEXTRACTI128(Imm(1), v, after)
+			w.VCVTPH2PS(after, high)
+			w.VMOVUPS(low, emit.At(dst, 64*i))
+			w.VMOVUPS(high, emit.At(dst, 64*i+32))
+		}
+		w.Add(8*64, dst)
+		for _, p := range left.each {
+			w.Add(16, p)
+		}
+	})
+	w.End()
+}
+
+// rowsAhead is how many rows before it is decoded an element is fetched.
+const rowsAhead = 4
+
+func (w width) decode() {
+	dst, src := w.Whole(w.Param("dst")), w.Whole(w.Param("src"))
+	to, from := w.Whole(w.Param("to")), w.Whole(w.Param("from"))
+	w.SHLQ(Imm(2), to)
+	w.SHLQ(Imm(1), from)
+	w.Times("row", w.Whole(w.Param("rows")), func() {
+		row, at := w.GP64(), w.GP64()
+		w.MOVQ(dst, row)
+		w.MOVQ(src, at)
+		w.Times("piece", w.Whole(w.Param("pieces")), func() {
+			w.PREFETCHT0(Mem{Base: at, Index: from, Scale: rowsAhead})
+			r := w.Vectors(4)
+			for i := range r {
+				w.VCVTPH2PS(emit.At(at, 16*i), r[i])
+			}
+			for i := range r {
+				w.VMOVUPS(r[i], emit.At(row, 32*i))
+			}
+			w.Add(64, at)
+			w.Add(128, row)
+		})
+		w.ADDQ(to, dst)
+		w.ADDQ(from, src)
+	})
+	w.End()
+}
+
+func (w width) split() {
+	even, odd, src := w.Whole(w.Param("even")), w.Whole(w.Param("odd")), w.Whole(w.Param("src"))
+	w.Times("sixteen", w.Whole(w.Param("sixteens")), func() {
+		low, high := w.Vector(), w.Vector()
+		w.VMOVUPS(emit.At(src, 0), low)
+		w.VMOVUPS(emit.At(src, 32), high)
+		for i, to := range []reg.Register{even, odd} {
+			r := w.Vector()
+			w.VSHUFPS(Imm([]uint64{0x88, 0xdd}[i]), high, low, r)
+			w.VPERMQ(Imm(0xd8), r, r)
+			w.VMOVUPS(r, emit.At(to, 0))
+			w.Add(32, to)
+		}
+		w.Add(64, src)
 	})
 	w.End()
 }

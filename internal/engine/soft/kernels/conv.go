@@ -92,23 +92,33 @@ func volumetric(w ops.Window) ops.Window {
 	return w
 }
 
-func (p *windows) inStrips() bool { return p.inColumns }
+func (p *windows) unit() int {
+	if p.inColumns {
+		return len(p.offsets)
+	}
+	return 0
+}
 
 func (p *windows) part(c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int) (a []float32, stride int) {
 	return p.weight.Part(c, dst, spare, batch%p.win.Groups, m0, m1, k0, k1)
 }
 
-func (p *windows) strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
+func (p *windows) strips(
+	c *run.Call, dst, spare []float32, batch, k0, k1, n0, n1 int,
+) (b []float32, pitch int) {
+	kernel := len(p.offsets)
+	first, channels := batch*p.channels+k0/kernel, (k1-k0)/kernel
+	pitch = gemm.Pitch(k1 - k0)
 	if p.plan != nil {
-		p.plan.Fill(dst, &c.In[0], spare, batch*p.channels, p.channels, n0, n1)
-		return dst
+		p.plan.Fill(dst, &c.In[0], spare, first, channels, n0, n1)
+		return dst, pitch
 	}
-	for i := range p.weight.Cols {
-		row := gemm.Rows[float32]{Elements: spare[:n1-n0], Count: 1, N: n1 - n0}
-		p.fill(c, row.Elements, spare[n1-n0:], batch*p.channels+i/len(p.offsets), p.offsets[i%len(p.offsets)], n0)
-		gemm.PackStrips(dst, p.weight.Cols, i, 1, row)
+	row := gemm.Rows[float32]{Elements: spare[:n1-n0], Count: 1, N: n1 - n0}
+	for i := range k1 - k0 {
+		p.fill(c, row.Elements, spare[n1-n0:], first+i/kernel, p.offsets[i%kernel], n0)
+		gemm.PackStrips(dst, pitch, i, 1, row)
 	}
-	return dst
+	return dst, pitch
 }
 
 func (p *windows) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {
@@ -195,7 +205,8 @@ func (p *windows) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) []
 func (p *windows) fill(c *run.Call, dst, spare []float32, plane int, from [3]int, n0 int) {
 	w := &p.win
 	if !p.transposed && p.flat() && from[0] == 0 {
-		p.fillFlat(c, dst, plane, from, n0)
+		size := w.In[1] * w.In[2]
+		matrix.Flat(&c.In[0], dst, plane*size, size, w.In[2], n0, from[1], from[2])
 		return
 	}
 	for len(dst) > 0 {
@@ -235,66 +246,8 @@ func (p *windows) flat() bool {
 	return [3]int(w.In) == [3]int(w.Out) && w.In[0] == 1 && [3]int(w.Strides) == [3]int{1, 1, 1}
 }
 
-// fillFlat is fill for such windows: it reads one run and clears what comes from another line.
-func (p *windows) fillFlat(c *run.Call, dst []float32, plane int, from [3]int, n0 int) {
-	width, size := p.win.In[2], p.win.In[1]*p.win.In[2]
-	if from == [3]int{} {
-		c.In[0].Load(dst, plane*size+n0)
-		return
-	}
-	at := n0 + from[1]*width + from[2]
-	lo := min(max(-at, 0), len(dst))
-	hi := max(min(size-at, len(dst)), lo)
-	clear(dst[:lo])
-	clear(dst[hi:])
-	if lo < hi {
-		c.In[0].Load(dst[lo:hi], plane*size+at+lo)
-	}
-	first, last := max(width-max(from[2], 0), 0), width // columns that are too far right
-	if from[2] < 0 {
-		first, last = 0, min(-from[2], width)
-	}
-	for line := n0 / width * width; line < n0+len(dst); line += width {
-		for i := max(line+first, n0); i < min(line+last, n0+len(dst)); i++ {
-			dst[i-n0] = 0
-		}
-	}
-}
-
-// line writes a part of an output line from the line of x that starts at base. dst[0] is element at of that line, or in
-// a transposed convolution of its elements with zeros between them. Those outside are 0.
 func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
-	stride, length, up, down := p.win.Strides[2], p.win.In[2], 1, 1
-	var x, first, n int // the first element inside, its place in dst, and how many there are
-	if p.transposed {
-		up, x = stride, max((at+stride-1)/stride, 0)
-		first = x*up - at
-		n = min((len(dst)-first+up-1)/up, length-x)
-	} else {
-		down, first = stride, max((stride-1-at)/stride, 0)
-		x = at + first*down
-		n = min(len(dst)-first, (length-x+down-1)/down)
-	}
-	if n <= 0 {
-		clear(dst)
-		return
-	}
-	clear(dst[:first])
-	clear(dst[first+(n-1)*up+1:])
-	dst, spare = dst[first:][:(n-1)*up+1], spare[:(n-1)*down+1]
-	switch {
-	case up == down:
-		c.In[0].Load(dst, base+x)
-	case p.transposed:
-		clear(dst)
-		c.In[0].Load(spare, base+x)
-		for i, v := range spare {
-			dst[i*up] = v
-		}
-	default:
-		c.In[0].Load(spare, base+x)
-		matrix.Every(dst, spare, down)
-	}
+	matrix.Line(&c.In[0], dst, spare, base, at, p.win.In[2], p.win.Strides[2], p.transposed)
 }
 
 func (p *windows) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {

@@ -76,7 +76,12 @@ func (p *matrices) right(c *run.Call, dst, spare []float32, batch, n0, n1 int) [
 	return p.y.Block(c, dst, spare, p.ys.At(batch), 0, p.y.Rows, n0, n1)
 }
 
-func (p *matrices) inStrips() bool { return p.y.InStrips }
+func (p *matrices) unit() int {
+	if p.y.InStrips {
+		return 1
+	}
+	return 0
+}
 
 func (p *matrices) part(
 	c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int,
@@ -84,8 +89,10 @@ func (p *matrices) part(
 	return p.x.Part(c, dst, spare, p.xs.At(batch), m0, m1, k0, k1)
 }
 
-func (p *matrices) strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32 {
-	return p.y.Strips(&c.In[p.y.Index], dst, spare, p.ys.At(batch), n0, n1)
+func (p *matrices) strips(
+	c *run.Call, dst, spare []float32, batch, k0, k1, n0, n1 int,
+) (b []float32, pitch int) {
+	return p.y.Strips(&c.In[p.y.Index], dst, spare, p.ys.At(batch), k0, k1, n0, n1)
 }
 
 func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []float32, byRow bool) {

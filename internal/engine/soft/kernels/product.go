@@ -15,6 +15,7 @@ type product struct {
 	spare          int // float32s of working memory for panels
 	panels         panels
 	strips         striped // panels, if B is in strips; else nil
+	high           int     // rows of B that are in strips together
 	sums           sums
 	only           int // element to compute, counted from 1; 0 for all
 }
@@ -32,14 +33,15 @@ type panels interface {
 	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int)
 }
 
-// striped are panels that have B in strips, unless inStrips says no.
+// striped are panels that may have B in strips.
 type striped interface {
 	panels
-	inStrips() bool
+	// unit is how many rows of B strips makes together, or 0 if B is not in strips.
+	unit() int
 	// part returns elements k0 to k1 of rows m0 to m1 of A, which begin stride elements apart.
 	part(c *run.Call, dst, spare []float32, batch, m0, m1, k0, k1 int) (a []float32, stride int)
-	// strips returns columns n0 to n1 of B in strips; n0 begins one.
-	strips(c *run.Call, dst, spare []float32, batch, n0, n1 int) []float32
+	// strips returns rows k0 to k1, some units, and columns n0 to n1 of B in strips; n0 begins one.
+	strips(c *run.Call, dst, spare []float32, batch, k0, k1, n0, n1 int) (b []float32, pitch int)
 }
 
 // inStrips reports whether a product of so many rows is one with strips: only sums in float32 are.
@@ -59,24 +61,31 @@ const (
 	// less often and rows of C are longer.
 	longK, manyTiles = 1024, 8
 
-	stripRows = 48 // of a tile with strips
+	// Of a tile with strips. stripsB is the part of B that is in strips together for one row of tiles, so that it stays in
+	// a second-level cache.
+	stripRows, stripsB = 48, 1 << 16
 )
 
 // newProduct plans the tiles. spare is the working memory that panels need in addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
-	larger, high, unit := 1, tileRows, 8
-	if p, ok := p.(striped); ok && p.inStrips() {
-		r.strips, high, unit = p, stripRows, gemm.Strip
+	larger, high, cut := 1, tileRows, 8
+	if p, ok := p.(striped); ok && p.unit() > 0 {
+		r.strips, high, cut = p, stripRows, gemm.Strip
 	}
 	if k > longK && m >= manyTiles*2*tileRows {
 		larger = 2
 	}
 	r.rows = min(m, larger*high, max(panelA/k, 1))
-	if down := (m + r.rows - 1) / r.rows; r.strips != nil {
-		r.rows = (m + down - 1) / down // equally high
+	r.high, r.cols = k, min(n, tileCols, max(larger*panelB/k/cut*cut, 16))
+	if r.strips != nil {
+		down := (m + r.rows - 1) / r.rows
+		r.rows = (m + down - 1) / down          // equally high
+		if unit := r.strips.unit(); down == 1 { // each row of B is read once, and so it need not stay
+			r.cols = min(n, tileCols)
+			r.high = min(k, max(stripsB/r.cols/unit, 1)*unit)
+		}
 	}
-	r.cols = min(n, tileCols, max(larger*panelB/k/unit*unit, 16))
 	r.spare = max(k, r.rows, r.cols) + spare
 	return r, r.room()
 }
@@ -84,7 +93,7 @@ func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 // operands is the float32s of a panel of A and of one of B.
 func (r *product) operands() (a, b int) {
 	if r.strips != nil {
-		return r.rows * min(r.k, matrix.Depth), gemm.InStrips(r.k, r.cols)
+		return matrix.PartRoom(r.rows, min(r.k, matrix.Depth)), gemm.InStrips(r.high, r.cols)
 	}
 	return r.rows * r.k, r.k * r.cols
 }
@@ -131,6 +140,7 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 	tile, spare, a, right := work.take(r.rows*r.cols), work.take(r.spare), work.take(inA), work.take(inB)
 	_, place, single := r.single()
 	var b []float32
+	var pitch int
 	filled, far := -1, distance{}
 	for i := lo; i < hi && !c.Pause(worker); i++ {
 		m0 := i % down * r.rows
@@ -141,13 +151,16 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 		filled = i / down
 		out := tile[:(m1-m0)*(n1-n0)]
 		if r.strips != nil {
-			if fresh {
-				b = r.strips.strips(c, right, spare, batch, n0, n1)
-			}
-			for at := 0; at < r.k; at += matrix.Depth {
-				depth := min(matrix.Depth, r.k-at)
-				left, stride := r.strips.part(c, a, spare, batch, m0, m1, at, at+depth)
-				gemm.MulStrips(out, left, stride, b, m1-m0, r.k, n1-n0, at, depth)
+			for k0 := 0; k0 < r.k; k0 += r.high {
+				k1 := min(k0+r.high, r.k)
+				if fresh {
+					b, pitch = r.strips.strips(c, right, spare, batch, k0, k1, n0, n1)
+				}
+				for at := k0; at < k1; at += matrix.Depth {
+					depth := min(matrix.Depth, k1-at)
+					left, stride := r.strips.part(c, a, spare, batch, m0, m1, at, at+depth)
+					gemm.MulStrips(out, left, stride, b[(at-k0)*gemm.Strip:], pitch, m1-m0, n1-n0, depth, at > 0)
+				}
 			}
 			bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
 			addBias(out, bias, byRow)
@@ -298,7 +311,7 @@ func (s *Step) decode(o *matrix.Operand) {
 		spare := make([]float32, max(o.Rows, o.Cols, o.Room(o.Rows)))
 		for m := range n {
 			if to := p.Ahead[m*size:][:size]; o.InStrips {
-				o.Strips(&p.Data, to, spare, m, 0, o.Cols)
+				o.Strips(&p.Data, to, spare, m, 0, o.Rows, 0, o.Cols)
 			} else {
 				o.Copy(&p.Data, to, spare, m, 0, o.Rows, 0, o.Cols)
 			}

@@ -3,6 +3,7 @@ package kernels
 import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -31,13 +32,15 @@ const (
 	vectorCols  = 2048 // sums of one piece, if the matrix has a column for each
 	vectorRows  = 32   // likewise rows, also those of a packed matrix
 	vectorFew   = 16   // rows for which a product of matrices is slower
+	vectorStrip = 12   // such rows, in fours if there are more, for which one with strips is slower
 )
 
 // newVectorProduct returns nil if package halves has no kernel for the operands. across tells that the matrix has a
 // column for each sum, else it has a row.
 func newVectorProduct(s *Step, r vectorProduct) (run.Runner, int) {
 	if !halves.Vectors() || !s.halved() || s.In[1].DType != s.In[0].DType || r.k*r.n < vectorLeast ||
-		r.k > vectorMost || r.few > vectorFew || !r.across && r.n < vectorRows {
+		r.k > vectorMost || r.few > vectorFew || !r.across && r.n < vectorRows ||
+		gemm.Strips() && r.few > 4 && (r.few > vectorStrip || r.few%4 != 0) {
 		return nil, 0
 	}
 	return &r, r.few*(r.k+vectorCols) + vectorCols

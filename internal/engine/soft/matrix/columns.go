@@ -10,14 +10,25 @@ import (
 // Plan lays the windows of a convolution over lines and columns as the columns of a matrix in strips. Row ch*positions +
 // i has, for each output position, the element of channel ch under kernel position i.
 //
-// Output positions are counted through the lines. For each column of the kernel a view has the elements that output
-// positions see through it, so that those under the kernel's lines are runs of the view: a line of the kernel reads a
-// whole number of lines further on. With strides lines of x alternate between as many views.
+// Lines and columns of x are dealt to phases: with strides of two, those at even and at odd places. A phase has pitch
+// places in a line, no fewer than there are outputs, with 0 where x ends. Under one column of the kernel output
+// positions see a phase shifted: that is a view. Those under the lines of the kernel are runs of the view, which lie a
+// whole number of lines apart.
 type Plan struct {
-	in, out, kernel, strides, dilations, before [2]int
-	lo, hi                                      int // the lines of output positions that a kernel reads beyond its own
-	left, right                                 int // the columns of x likewise
-	most                                        int // of columns in one call of Fill
+	in, out     [2]int
+	strides     [2]int
+	between     int      // positions from what one line of the kernel sees to what the next one does, without strides
+	taps        [2][]tap // of the lines and the columns of the kernel
+	lo, hi      [2]int   // the least and the greatest of by
+	pitch       int
+	view, phase int // elements of a view and of a phase; a strip beyond those used is read, too
+	pointwise   bool
+}
+
+// tap is a kernel position along an axis: it reads by elements of a phase beyond an output position.
+type tap struct {
+	by, phase int
+	first     bool // that reads the phase
 }
 
 // roomMost bounds the float32s of a plan's workspace.
@@ -28,134 +39,144 @@ func New(w *ops.Window, most int) *Plan {
 	if w.In[0]*w.Kernel[0]*w.Out[0] != 1 {
 		return nil
 	}
-	p := &Plan{most: most}
-	for i, list := range [][]int{w.In, w.Out, w.Kernel, w.Strides, w.Dilations, w.Before} {
-		*[]*[2]int{&p.in, &p.out, &p.kernel, &p.strides, &p.dilations, &p.before}[i] = [2]int(list[1:])
+	p := &Plan{in: [2]int(w.In[1:]), out: [2]int(w.Out[1:]), strides: [2]int(w.Strides[1:])}
+	p.pitch = max((p.in[1]+p.strides[1]-1)/p.strides[1], p.out[1])
+	for i := range p.taps {
+		if w.Kernel[1+i] > roomMost || p.strides[i] > roomMost {
+			return nil
+		}
+		seen := map[int]bool{}
+		for at := -w.Before[1+i]; len(p.taps[i]) < w.Kernel[1+i]; at += w.Dilations[1+i] {
+			phase := (at%p.strides[i] + p.strides[i]) % p.strides[i]
+			p.taps[i] = append(p.taps[i], tap{(at - phase) / p.strides[i], phase, !seen[phase]})
+			seen[phase] = true
+		}
+		p.lo[i], p.hi[i] = p.taps[i][0].by, p.taps[i][len(p.taps[i])-1].by
 	}
-	p.lo, _ = p.shift(0)
-	p.hi, _ = p.shift(p.kernel[0] - 1)
-	p.left, p.right = -p.before[1], (p.kernel[1]-1)*p.dilations[1]-p.before[1]
+	p.between = w.Dilations[1] * p.out[1]
+	p.pointwise = len(p.taps[0])*len(p.taps[1]) == 1 && p.in == p.out && p.strides == [2]int{1, 1} &&
+		p.lo == [2]int{}
 	// Each number is bounded before the next one is made of it.
-	if p.hi-p.lo > roomMost/p.out[1] || p.kernel[1] > roomMost || p.right-p.left > roomMost ||
-		p.strides[1] > roomMost/max(p.out[1], 1) || p.Room() > roomMost {
+	if p.hi[0]-p.lo[0] > roomMost/p.out[1] || p.hi[1]-p.lo[1] > roomMost || p.pitch > max(roomMost, p.out[1]) {
+		return nil
+	}
+	p.view = min(most, p.out[0]*p.out[1]) + (p.hi[0]-p.lo[0])*p.out[1] + gemm.Strip
+	lines := (p.view-2)/p.out[1] + 2
+	p.phase = p.view + lines*(p.pitch-p.out[1]) + p.hi[1] - p.lo[1]
+	if p.Room() > roomMost {
 		return nil
 	}
 	return p
 }
 
-// shift returns by how many lines a line of the kernel reads beyond an output position, and in which view.
-func (p *Plan) shift(line int) (lines, view int) {
-	at := line*p.dilations[0] - p.before[0]
-	view = (at%p.strides[0] + p.strides[0]) % p.strides[0]
-	return (at - view) / p.strides[0], view
-}
-
-// pointwise reports whether every output position sees the element in its place alone.
-func (p *Plan) pointwise() bool { return p.kernel == [2]int{1, 1} && p.even() && p.before == [2]int{} }
-
-// even reports whether every output position is a position of x.
-func (p *Plan) even() bool { return p.in == p.out && p.strides == [2]int{1, 1} }
-
-// view is the elements of one view.
-func (p *Plan) view() int { return min(p.most, p.out[0]*p.out[1]) + (p.hi-p.lo)*p.out[1] + gemm.Strip }
-
-// line is the elements of x that a line of a view is made of.
-func (p *Plan) line() int { return min(p.out[1], p.view())*p.strides[1] + p.right - p.left }
-
 // Room is the float32s of workspace.
 func (p *Plan) Room() int {
-	if p == nil || p.pointwise() {
+	if p == nil || p.pointwise {
 		return 0
 	}
-	return p.kernel[1]*p.view() + max(2*p.line()+p.strides[1], p.view()+p.right-p.left)
+	return p.view + p.strides[1]*(p.phase+min(p.pitch, p.phase))
 }
 
 // Fill writes the columns of output positions n0 to n1 to dst. plane is the first of the channels in x.
 func (p *Plan) Fill(dst []float32, x *run.Vec, room []float32, plane, channels, n0, n1 int) {
-	k, size := channels*p.kernel[0]*p.kernel[1], p.in[0]*p.in[1]
-	if p.pointwise() {
-		Pack(dst, k, x, plane*size+n0, channels, n1-n0, size)
+	kernel, size := len(p.taps[0])*len(p.taps[1]), p.in[0]*p.in[1]
+	pitch := gemm.Pitch(channels * kernel)
+	if p.pointwise {
+		pack(dst, pitch, x, plane*size+n0, channels, n1-n0, size)
 		return
 	}
-	views, rest := room[:p.kernel[1]*p.view()], room[p.kernel[1]*p.view():]
+	view, phases := room[:p.view], room[p.view:]
+	from, to := n0+p.lo[0]*p.out[1], n1+p.hi[0]*p.out[1]
 	for ch := range channels {
-		base, at := (plane+ch)*size, ch*p.kernel[0]*p.kernel[1]
-		if p.even() {
-			p.shifted(views, x, rest, base, n0, n1)
-			for column := range p.kernel[1] {
-				r := gemm.Rows[float32]{Elements: views[column*p.view():][:p.view()], Count: p.kernel[0], N: n1 - n0,
-					Stride: p.dilations[0] * p.out[1]}
-				gemm.PackStrips(dst, k, at+column, p.kernel[1], r)
+		for _, line := range p.taps[0] {
+			if !line.first {
+				continue
 			}
-			continue
-		}
-		for view := range p.strides[0] {
-			filled := false
-			for line := range p.kernel[0] {
-				lines, of := p.shift(line)
-				if of != view {
-					continue
-				}
-				if !filled {
-					p.lines(views, x, rest, base, n0, n1, view)
-					filled = true
-				}
-				for column := range p.kernel[1] {
-					from := column*p.view() + (lines-p.lo)*p.out[1]
-					r := gemm.Rows[float32]{Elements: views[from : from+n1-n0+gemm.Strip], Count: 1, N: n1 - n0}
-					gemm.PackStrips(dst, k, at+line*p.kernel[1]+column, 1, r)
-				}
+			p.deal(phases, x, (plane+ch)*size, from, to, line.phase)
+			for i, column := range p.taps[1] {
+				seen := p.see(view, phases, from, to, column)
+				p.pack(dst, pitch, ch*kernel+i, seen, n1-n0, line.phase)
 			}
 		}
 	}
 }
 
-// shifted makes the views of a plane at base where every output position is a position of x. They are copies of one run
-// of x, with 0 where that has an element of another line.
-func (p *Plan) shifted(views []float32, x *run.Vec, room []float32, base, n0, n1 int) {
-	from, to := n0+p.lo*p.out[1], n1+p.hi*p.out[1]
-	run := room[:to-from+p.right-p.left]
-	load(x, run, base, from+p.left, p.in[0]*p.in[1])
-	for column := range p.kernel[1] {
-		beyond, view := p.left+column*p.dilations[1], views[column*p.view():][:to-from]
-		copy(view, run[beyond-p.left:])
-		first, last := max(p.out[1]-max(beyond, 0), 0), p.out[1] // columns without an element
-		if beyond < 0 {
-			first, last = 0, min(-beyond, p.out[1])
-		}
-		for line := -((from%p.out[1] + p.out[1]) % p.out[1]); line < len(view) && first < last; line += p.out[1] {
-			clear(view[min(max(line+first, 0), len(view)):min(max(line+last, 0), len(view))])
+// pack writes the rows of one column of the kernel, those of the lines of a phase.
+func (p *Plan) pack(dst []float32, pitch, row int, view []float32, n, phase int) {
+	lines, columns := p.taps[0], len(p.taps[1])
+	if p.strides[0] == 1 {
+		gemm.PackStrips(dst, pitch, row, columns, gemm.Rows[float32]{Elements: view, Count: len(lines), N: n,
+			Stride: p.between})
+		return
+	}
+	for i, line := range lines {
+		if line.phase == phase {
+			gemm.PackStrips(dst, pitch, row+i*columns, 1,
+				gemm.Rows[float32]{Elements: view[(line.by-p.lo[0])*p.out[1]:], Count: 1, N: n})
 		}
 	}
 }
 
-// lines makes the views of a plane at base from one line of x after another.
-func (p *Plan) lines(views []float32, x *run.Vec, room []float32, base, n0, n1, view int) {
-	from, to, width := n0+p.lo*p.out[1], n1+p.hi*p.out[1], p.out[1]
-	room, split := room[:p.line()], room[p.line():]
-	for at := from; at < to; {
-		column := (at%width + width) % width
-		n := min(width-column, to-at)
-		y := (at-column)/width*p.strides[0] + view
-		line, step := room[:(n-1)*p.strides[1]+1+p.right-p.left], p.strides[1]
-		if y < 0 || y >= p.in[0] {
-			clear(line)
-		} else {
-			load(x, line, base+y*p.in[1], column*step+p.left, p.in[1])
-		}
-		each := (len(line) + step - 1) / step
-		for i := 0; i < min(step, len(line)) && step > 1; i++ {
-			Every(split[i*each:][:(len(line)-i+step-1)/step], line[i:], step)
-		}
-		for k := range p.kernel[1] {
-			beyond, src := k*p.dilations[1], line
-			if step > 1 {
-				src = split[beyond%step*each:]
+// place returns where output position i is in a phase.
+func (p *Plan) place(i int) int {
+	column := (i%p.out[1] + p.out[1]) % p.out[1]
+	return (i-column)/p.out[1]*p.pitch + column
+}
+
+// deal makes the phases of a plane at base, one after another, that output positions from to to see. phase is that of
+// the lines.
+func (p *Plan) deal(phases []float32, x *run.Vec, base, from, to, phase int) {
+	first, last := p.place(from)+p.lo[1], p.place(to-1)+1+p.hi[1]
+	step := p.strides[1]
+	if step == 1 && p.strides[0] == 1 && p.pitch == p.in[1] {
+		load(x, phases[:last-first], base, first, p.in[0]*p.in[1])
+		return
+	}
+	line := phases[step*p.phase:]
+	for at := first; at < last; {
+		column := (at%p.pitch + p.pitch) % p.pitch
+		n, y := min(p.pitch-column, last-at), (at-column)/p.pitch*p.strides[0]+phase
+		of := func(phase int) []float32 { return phases[phase*p.phase+at-first:][:n] }
+		switch src := line[:n*step]; {
+		case y < 0 || y >= p.in[0]:
+			for i := range step {
+				clear(of(i))
 			}
-			copy(views[k*p.view()+at-from:][:n], src[beyond/step:])
+		case step == 1:
+			load(x, of(0), base+y*p.in[1], column, p.in[1])
+		default:
+			load(x, src, base+y*p.in[1], column*step, p.in[1])
+			if step == 2 {
+				gemm.Split(of(0), of(1), src)
+				break
+			}
+			for i := range step {
+				Every(of(i), src[i:], step)
+			}
 		}
 		at += n
 	}
+}
+
+// see returns what output positions from to to see of phases through a column of the kernel: a copy in view, or in
+// place.
+func (p *Plan) see(view, phases []float32, from, to int, column tap) []float32 {
+	by, src := column.by, phases[column.phase*p.phase:][:p.phase]
+	if p.pitch == p.out[1] {
+		if by == 0 {
+			return src[-p.lo[1]:]
+		}
+		copy(view[:to-from], src[by-p.lo[1]:])
+	} else {
+		first, start := p.place(from)+p.lo[1], (from%p.out[1]+p.out[1])%p.out[1]
+		for at, column := from, start; at < to; column = 0 {
+			n := min(p.out[1]-column, to-at)
+			copy(view[at-from:][:n], src[p.place(at)+by-first:])
+			at += n
+		}
+	}
+	clearBeyond(view[:to-from], from, p.out[1], p.pitch, by)
+	return view
 }
 
 // load reads elements from at on of size elements at base, and 0 for those outside.
@@ -183,12 +204,11 @@ func Every[T any](dst, src []T, step int) {
 	}
 }
 
-// Pack writes n elements of each of some rows, stride apart from element at of x on, to a matrix of k rows in strips.
-func Pack(dst []float32, k int, x *run.Vec, at, rows, n, stride int) {
-	switch {
-	case x.Half != nil:
-		gemm.PackStrips(dst, k, 0, 1, gemm.Rows[fp16.Bits]{Elements: x.Half[at:], Count: rows, N: n, Stride: stride})
-	default:
-		gemm.PackStrips(dst, k, 0, 1, gemm.Rows[float32]{Elements: x.Single[at:], Count: rows, N: n, Stride: stride})
+// pack writes n elements of each of some rows, stride apart from element at of x on, to strips.
+func pack(dst []float32, pitch int, x *run.Vec, at, rows, n, stride int) {
+	if x.Half != nil {
+		gemm.PackStrips(dst, pitch, 0, 1, gemm.Rows[fp16.Bits]{Elements: x.Half[at:], Count: rows, N: n, Stride: stride})
+		return
 	}
+	gemm.PackStrips(dst, pitch, 0, 1, gemm.Rows[float32]{Elements: x.Single[at:], Count: rows, N: n, Stride: stride})
 }

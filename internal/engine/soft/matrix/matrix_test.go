@@ -46,10 +46,10 @@ func value(v *run.Vec, i int) float32 {
 }
 
 // unpack returns a matrix in strips as rows.
-func unpack(strips []float32, k, n int) []float32 {
+func unpack(strips []float32, pitch, k, n int) []float32 {
 	rows := make([]float32, k*n)
 	for i := range rows {
-		rows[i] = strips[(i%n/gemm.Strip*k+i/n)*gemm.Strip+i%n%gemm.Strip]
+		rows[i] = strips[(i%n/gemm.Strip*pitch+i/n)*gemm.Strip+i%n%gemm.Strip]
 	}
 	return rows
 }
@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 			room[i] = -7
 		}
 		p.Fill(dst, &x, room, plane, channels, n0, n1)
-		for i, got := range unpack(dst, k, n1-n0) {
+		for i, got := range unpack(dst, gemm.Pitch(k), k, n1-n0) {
 			row, at := i/(n1-n0), n0+i%(n1-n0)
 			kernel := row % (w.Kernel[1] * w.Kernel[2])
 			y := at/w.Out[2]*w.Strides[1] + kernel/w.Kernel[2]*w.Dilations[1] - w.Before[1]
@@ -157,19 +157,18 @@ func TestOperand(t *testing.T) {
 		c0 := r.IntN(cols) / gemm.Strip * gemm.Strip
 		c1, m := c0+1+r.IntN(cols-c0), r.IntN(2)
 		n := c1 - c0
-		strips := unpack(o.Strips(&x, make([]float32, gemm.InStrips(rows, n)), room, m, c0, c1), rows, n)
 		r0 := r.IntN(rows)
 		r1 := r0 + 1 + r.IntN(rows-r0)
+		packed, pitch := o.Strips(&x, make([]float32, gemm.InStrips(r1-r0, n)), room, m, r0, r1, c0, c1)
+		strips := unpack(packed, pitch, r1-r0, n)
 		block := o.Block(c, make([]float32, (r1-r0)*n), room, m, r0, r1, c0, c1)
-		part, stride := o.Part(c, make([]float32, (r1-r0)*n), room, m, r0, r1, c0, c1)
-		for i := range rows {
+		part, stride := o.Part(c, make([]float32, PartRoom(r1-r0, n)), room, m, r0, r1, c0, c1)
+		for i := range r1 - r0 {
 			for j := range n {
-				want := value(&x, at(m, i, c0+j))
-				require.Equal(t, want, strips[i*n+j], "row %d, column %d of %+v", i, c0+j, o)
-				if i >= r0 && i < r1 {
-					require.Equal(t, want, block[(i-r0)*n+j])
-					require.Equal(t, want, part[(i-r0)*stride+j])
-				}
+				want := value(&x, at(m, r0+i, c0+j))
+				require.Equal(t, want, strips[i*n+j], "row %d, column %d of %+v", r0+i, c0+j, o)
+				require.Equal(t, want, block[i*n+j])
+				require.Equal(t, want, part[i*stride+j])
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 package matrix
 
 import (
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -52,37 +53,58 @@ func (o *Operand) Block(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c
 	return dst
 }
 
+// apart is what lies between rows that Part decodes, so that rows of a power of two spread over the first-level cache.
+const apart = 16
+
+// PartRoom is the float32s that Part may write for some rows and columns.
+func PartRoom(rows, cols int) int { return rows * (cols + apart) }
+
 // Part returns rows r0 to r1 and columns c0 to c1 of a matrix as rows stride elements apart: in dst, or in place.
 func (o *Operand) Part(c *run.Call, dst, spare []float32, matrix, r0, r1, c0, c1 int) (rows []float32, stride int) {
-	if o.Decoded != nil {
-		return o.Decoded[matrix*o.Rows*o.Cols+r0*o.Cols+c0:], o.Cols
+	at, n, v := matrix*o.Rows*o.Cols+r0*o.Cols+c0, c1-c0, &c.In[o.Index]
+	switch dense := !o.Flip && o.Weights == nil && o.paths == nil; {
+	case o.Decoded != nil:
+		return o.Decoded[at:], o.Cols
+	case dense && v.Half != nil:
+		gemm.DecodeRows(dst, n+apart, gemm.Rows[fp16.Bits]{Elements: v.Half[at:], Count: r1 - r0, N: n, Stride: o.Cols})
+		return dst, n + apart
+	case dense && v.Single != nil:
+		return v.Single[at:], o.Cols
 	}
-	o.Copy(&c.In[o.Index], dst[:(r1-r0)*(c1-c0)], spare, matrix, r0, r1, c0, c1)
-	return dst, c1 - c0
+	o.Copy(v, dst[:(r1-r0)*n], spare, matrix, r0, r1, c0, c1)
+	return dst, n
 }
 
-// Strips writes columns c0 to c1 of a matrix to dst in strips, or returns where they are; c0 begins one.
-func (o *Operand) Strips(v *run.Vec, dst, spare []float32, matrix, c0, c1 int) []float32 {
-	switch {
+// Strips writes rows r0 to r1 and columns c0 to c1 of a matrix to dst in strips, or returns where they are, with the
+// pitch of the strips. c0 begins a strip.
+func (o *Operand) Strips(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) (strips []float32, pitch int) {
+	pitch = gemm.Pitch(r1 - r0)
+	switch dense := o.Weights == nil && o.paths == nil; {
 	case o.Decoded != nil:
-		return o.Decoded[matrix*gemm.InStrips(o.Rows, o.Cols)+c0*o.Rows:]
+		pitch = gemm.Pitch(o.Rows)
+		return o.Decoded[matrix*gemm.InStrips(o.Rows, o.Cols)+c0*pitch+r0*gemm.Strip:], pitch
 	case o.Flip:
 		for at := c0; at < c1; at += gemm.Strip {
-			for r := 0; r < o.Rows; r += Depth {
-				to := dst[(at-c0)*o.Rows+r*gemm.Strip:]
-				o.flipped(v, to, spare, gemm.Strip, matrix, r, min(r+Depth, o.Rows), at, min(at+gemm.Strip, c1))
+			end, strip := min(at+gemm.Strip, c1), dst[(at-c0)*pitch:]
+			if dense && v.Half != nil {
+				gemm.TurnStrip(strip, gemm.Rows[fp16.Bits]{Elements: v.Half[(matrix*o.Cols+at)*o.Rows+r0:],
+					Count: end - at, N: r1 - r0, Stride: o.Rows})
+				continue
+			}
+			for r := r0; r < r1; r += Depth {
+				o.flipped(v, strip[(r-r0)*gemm.Strip:], spare, gemm.Strip, matrix, r, min(r+Depth, r1), at, end)
 			}
 		}
-	case o.Weights == nil && o.paths == nil:
-		Pack(dst, o.Rows, v, matrix*o.Rows*o.Cols+c0, o.Rows, c1-c0, o.Cols)
+	case dense:
+		pack(dst, pitch, v, (matrix*o.Rows+r0)*o.Cols+c0, r1-r0, c1-c0, o.Cols)
 	default:
-		for r := range o.Rows {
-			row := gemm.Rows[float32]{Elements: spare[:c1-c0], Count: 1, N: c1 - c0}
+		row := gemm.Rows[float32]{Elements: spare[:c1-c0], Count: 1, N: c1 - c0}
+		for r := r0; r < r1; r++ {
 			o.row(v, row.Elements, matrix, r, c0)
-			gemm.PackStrips(dst, o.Rows, r, 1, row)
+			gemm.PackStrips(dst, pitch, r-r0, 1, row)
 		}
 	}
-	return dst
+	return dst, pitch
 }
 
 // row decodes a part of a row of a matrix in memory.

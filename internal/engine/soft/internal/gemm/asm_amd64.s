@@ -2846,6 +2846,7 @@ TEXT ·stripFloats(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 	SHLQ $0x02, SI
+	LEAQ (SI)(SI*1), DI
 	MOVQ strips+24(FP), DI
 
 strip:
@@ -2870,7 +2871,7 @@ row:
 	RET
 
 // func stripHalves(dst *float32, src *half, rows int, strips int, byRow int, byStrip int, from int)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·stripHalves(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2880,25 +2881,201 @@ TEXT ·stripHalves(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 	SHLQ $0x01, SI
-	MOVQ strips+24(FP), DI
+	LEAQ (SI)(SI*1), DI
+	MOVQ strips+24(FP), R8
 
 strip:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ rows+16(FP), R10
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ rows+16(FP), R11
 
 row:
-	VCVTPH2PS (R9), Y0
-	VCVTPH2PS 16(R9), Y1
-	VMOVUPS   Y0, (R8)
-	VMOVUPS   Y1, 32(R8)
-	ADDQ      SI, R9
-	ADDQ      DX, R8
-	DECQ      R10
-	JNE       row
-	ADDQ      BX, AX
-	ADDQ      $+32, CX
-	DECQ      DI
-	JNE       strip
+	PREFETCHT0 (R10)(DI*8)
+	VCVTPH2PS  (R10), Y0
+	VCVTPH2PS  16(R10), Y1
+	VMOVUPS    Y0, (R9)
+	VMOVUPS    Y1, 32(R9)
+	ADDQ       SI, R10
+	ADDQ       DX, R9
+	DECQ       R11
+	JNE        row
+	ADDQ       BX, AX
+	ADDQ       $+32, CX
+	DECQ       R8
+	JNE        strip
+	VZEROUPPER
+	RET
+
+// func stripTurned(dst *float32, src *half, eights int, from int)
+// Requires: AVX, AVX2, F16C
+TEXT ·stripTurned(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ from+24(FP), DX
+	SHLQ $0x01, DX
+	LEAQ (CX)(DX*2), BX
+	ADDQ DX, BX
+	LEAQ (BX)(DX*2), SI
+	ADDQ DX, SI
+	LEAQ (SI)(DX*2), DI
+	ADDQ DX, DI
+	LEAQ (DI)(DX*2), R8
+	ADDQ DX, R8
+	LEAQ (R8)(DX*2), R9
+	ADDQ DX, R9
+	MOVQ eights+16(FP), R10
+
+eight:
+	VBROADCASTI128 (CX), Y0
+	VINSERTI128    $0x01, (SI)(DX*2), Y0, Y0
+	VBROADCASTI128 (CX)(DX*1), Y1
+	VINSERTI128    $0x01, (DI), Y1, Y1
+	VBROADCASTI128 (CX)(DX*2), Y2
+	VINSERTI128    $0x01, (DI)(DX*1), Y2, Y2
+	VBROADCASTI128 (BX), Y3
+	VINSERTI128    $0x01, (DI)(DX*2), Y3, Y3
+	VBROADCASTI128 (BX)(DX*1), Y4
+	VINSERTI128    $0x01, (R8), Y4, Y4
+	VBROADCASTI128 (BX)(DX*2), Y5
+	VINSERTI128    $0x01, (R8)(DX*1), Y5, Y5
+	VBROADCASTI128 (SI), Y6
+	VINSERTI128    $0x01, (R8)(DX*2), Y6, Y6
+	VBROADCASTI128 (SI)(DX*1), Y7
+	VINSERTI128    $0x01, (R9), Y7, Y7
+	VPUNPCKLWD     Y4, Y0, Y8
+	VPUNPCKHWD     Y4, Y0, Y0
+	VPUNPCKLWD     Y5, Y1, Y4
+	VPUNPCKHWD     Y5, Y1, Y1
+	VPUNPCKLWD     Y6, Y2, Y5
+	VPUNPCKHWD     Y6, Y2, Y2
+	VPUNPCKLWD     Y7, Y3, Y6
+	VPUNPCKHWD     Y7, Y3, Y3
+	VPUNPCKLWD     Y5, Y8, Y7
+	VPUNPCKHWD     Y5, Y8, Y5
+	VPUNPCKLWD     Y2, Y0, Y8
+	VPUNPCKHWD     Y2, Y0, Y0
+	VPUNPCKLWD     Y6, Y4, Y2
+	VPUNPCKHWD     Y6, Y4, Y4
+	VPUNPCKLWD     Y3, Y1, Y6
+	VPUNPCKHWD     Y3, Y1, Y1
+	VPUNPCKLWD     Y2, Y7, Y3
+	VPUNPCKHWD     Y2, Y7, Y2
+	VPUNPCKLWD     Y4, Y5, Y7
+	VPUNPCKHWD     Y4, Y5, Y4
+	VPUNPCKLWD     Y6, Y8, Y5
+	VPUNPCKHWD     Y6, Y8, Y6
+	VPUNPCKLWD     Y1, Y0, Y8
+	VPUNPCKHWD     Y1, Y0, Y0
+	VCVTPH2PS      X3, Y1
+	VEXTRACTI128   $0x01, Y3, X3
+	VCVTPH2PS      X3, Y3
+	VMOVUPS        Y1, (AX)
+	VMOVUPS        Y3, 32(AX)
+	VCVTPH2PS      X2, Y1
+	VEXTRACTI128   $0x01, Y2, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 64(AX)
+	VMOVUPS        Y2, 96(AX)
+	VCVTPH2PS      X7, Y1
+	VEXTRACTI128   $0x01, Y7, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 128(AX)
+	VMOVUPS        Y2, 160(AX)
+	VCVTPH2PS      X4, Y1
+	VEXTRACTI128   $0x01, Y4, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 192(AX)
+	VMOVUPS        Y2, 224(AX)
+	VCVTPH2PS      X5, Y1
+	VEXTRACTI128   $0x01, Y5, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 256(AX)
+	VMOVUPS        Y2, 288(AX)
+	VCVTPH2PS      X6, Y1
+	VEXTRACTI128   $0x01, Y6, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 320(AX)
+	VMOVUPS        Y2, 352(AX)
+	VCVTPH2PS      X8, Y1
+	VEXTRACTI128   $0x01, Y8, X2
+	VCVTPH2PS      X2, Y2
+	VMOVUPS        Y1, 384(AX)
+	VMOVUPS        Y2, 416(AX)
+	VCVTPH2PS      X0, Y1
+	VEXTRACTI128   $0x01, Y0, X0
+	VCVTPH2PS      X0, Y0
+	VMOVUPS        Y1, 448(AX)
+	VMOVUPS        Y0, 480(AX)
+	ADDQ           $+512, AX
+	ADDQ           $+16, CX
+	ADDQ           $+16, BX
+	ADDQ           $+16, SI
+	ADDQ           $+16, DI
+	ADDQ           $+16, R8
+	ADDQ           $+16, R9
+	DECQ           R10
+	JNE            eight
+	VZEROUPPER
+	RET
+
+// func decodeRows(dst *float32, src *half, rows int, pieces int, to int, from int)
+// Requires: AVX, F16C, MMX+
+TEXT ·decodeRows(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ to+32(FP), DX
+	MOVQ from+40(FP), BX
+	SHLQ $0x02, DX
+	SHLQ $0x01, BX
+	MOVQ rows+16(FP), SI
+
+row:
+	MOVQ AX, DI
+	MOVQ CX, R8
+	MOVQ pieces+24(FP), R9
+
+piece:
+	PREFETCHT0 (R8)(BX*4)
+	VCVTPH2PS  (R8), Y0
+	VCVTPH2PS  16(R8), Y1
+	VCVTPH2PS  32(R8), Y2
+	VCVTPH2PS  48(R8), Y3
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	VMOVUPS    Y2, 64(DI)
+	VMOVUPS    Y3, 96(DI)
+	ADDQ       $+64, R8
+	ADDQ       $+128, DI
+	DECQ       R9
+	JNE        piece
+	ADDQ       DX, AX
+	ADDQ       BX, CX
+	DECQ       SI
+	JNE        row
+	VZEROUPPER
+	RET
+
+// func splitPairs(even *float32, odd *float32, src *float32, sixteens int)
+// Requires: AVX, AVX2
+TEXT ·splitPairs(SB), NOSPLIT, $0-32
+	MOVQ even+0(FP), AX
+	MOVQ odd+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ sixteens+24(FP), BX
+
+sixteen:
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VSHUFPS $0x88, Y1, Y0, Y2
+	VPERMQ  $0xd8, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	VSHUFPS $0xdd, Y1, Y0, Y0
+	VPERMQ  $0xd8, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+32, CX
+	ADDQ    $+64, DX
+	DECQ    BX
+	JNE     sixteen
 	VZEROUPPER
 	RET

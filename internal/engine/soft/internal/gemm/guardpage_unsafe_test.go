@@ -125,12 +125,12 @@ func TestStripsStayInsideTheirPages(t *testing.T) {
 							for i, f := range right {
 								x[i] = fp16.FromFloat32(f)
 							}
-							PackStrips(b, k, 0, 1, Rows[half]{bits.put(x, atEnd), k, n, n})
+							PackStrips(b, Pitch(k), 0, 1, Rows[half]{bits.put(x, atEnd), k, n, n})
 						} else {
-							PackStrips(b, k, 0, 1, Rows[float32]{floats.put(right, atEnd), k, n, n})
+							PackStrips(b, Pitch(k), 0, 1, Rows[float32]{floats.put(right, atEnd), k, n, n})
 						}
 						clear(c)
-						MulStrips(c, a, k, b, m, k, n, 0, k)
+						MulStrips(c, a, k, b, Pitch(k), m, n, k, false)
 						sameBits(t, want, c, "%d x %d x %d", m, k, n)
 					}
 				}

@@ -11,3 +11,6 @@ func stripTile(int, *float32, *float32, *float32, int, int, int, int, bool) {}
 func halfTile(int, *float32, *float32, *float32, int, int, int, int, bool)  {}
 func stripFloats(*float32, *float32, int, int, int, int, int)               {}
 func stripHalves(*float32, *half, int, int, int, int, int)                  {}
+func stripTurned(*float32, *half, int, int)                                 {}
+func decodeRows(*float32, *half, int, int, int, int)                        {}
+func splitPairs(*float32, *float32, *float32, int)                          {}

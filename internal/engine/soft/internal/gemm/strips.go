@@ -5,10 +5,15 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// Strip is the columns of a strip. A matrix of k rows in strips has its first columns, row after row, then the next
-// ones: element (i, j) is (j/Strip*k+i)*Strip + j%Strip. So a tile reads one run of memory, wherever the rows of the
-// matrix lie. The last strip is as wide as the others; its columns beyond the matrix are any numbers.
+// Strip is the columns of a strip. A matrix in strips has its first columns, row after row, then the next ones: with
+// strips that begin pitch rows apart, element (i, j) is (j/Strip*pitch+i)*Strip + j%Strip. So a tile reads one run of
+// memory, wherever the rows of the matrix lie. The last strip is as wide as the others; its columns beyond the matrix
+// are any numbers.
 const Strip = 16
+
+// Pitch is the rows from one strip of k rows to the next: an odd number, so that the rows of several strips lie in
+// different sets of a cache.
+func Pitch(k int) int { return k | 1 }
 
 // StripRows is the least rows of C for which MulStrips is faster than Mul.
 const StripRows = 4
@@ -16,30 +21,30 @@ const StripRows = 4
 // Strips reports whether the machine has MulStrips. Others have no faster code for it than for Mul.
 func Strips() bool { return machine == simd.AVX2 }
 
-// InStrips is the elements of a matrix in strips.
-func InStrips(k, n int) int { return (n + Strip - 1) / Strip * Strip * k }
+// InStrips is the elements of a matrix of k rows in strips.
+func InStrips(k, n int) int { return (n + Strip - 1) / Strip * Strip * Pitch(k) }
 
 // half is a number of 16 bits, for the assembly.
 type half = fp16.Bits
 
-// MulStrips is Mul for a matrix B in strips, and for elements d to d+depth of the k of its sums. Rows of A begin with
-// element d and are stride apart. Unless d is 0, C has the sums of the elements before.
-func MulStrips(c, a []float32, stride int, b []float32, m, k, n, d, depth int) {
-	if min(m, n, depth) <= 0 || d < 0 || d+depth > k || len(c) < m*n || stride < depth || len(a) < (m-1)*stride+depth ||
-		len(b) < InStrips(k, n) {
+// MulStrips is Mul for a matrix B of depth rows in strips that begin pitch rows apart. Rows of A are stride elements
+// apart. With add the sums begin with those in C, of the rows of B before.
+func MulStrips(c, a []float32, stride int, b []float32, pitch, m, n, depth int, add bool) {
+	if min(m, n, depth) <= 0 || max(m, n, depth, stride, pitch)>>31 != 0 || min(stride, pitch) < depth || len(c) < m*n ||
+		len(a) < (m-1)*stride+depth || len(b) < ((n-1)/Strip*pitch+depth)*Strip {
 		panic("BUG: gemm: wrong sizes of a product with strips")
 	}
-	for end := d + depth; d < end; a, d = a[min(depthMax, len(a)):], d+depthMax {
-		depth := min(depthMax, end-d)
-		whole := n / Strip * Strip
+	whole := n / Strip * Strip
+	for at := 0; at < depth; at += depthMax {
 		for j := 0; j < whole; j += Strip {
 			evenly(m, 6, func(i, rows, tiles int) {
-				stripTile(rows, &c[i*n+j], &a[i*stride], &b[j*k+d*Strip], n, stride, depth, tiles, d > 0)
+				stripTile(rows, &c[i*n+j], &a[i*stride+at], &b[j*pitch+at*Strip], n, stride, min(depthMax, depth-at), tiles,
+					add || at > 0)
 			})
 		}
-		if whole < n {
-			mulLast(c[whole:], a, stride, b[whole*k+d*Strip:], m, n, n-whole, depth, d > 0)
-		}
+	}
+	if whole < n {
+		mulLast(c[whole:], a, stride, b[whole*pitch:], m, n, n-whole, depth, add)
 	}
 }
 
@@ -60,25 +65,29 @@ const lastRows = 48
 // mulLast is MulStrips for the columns of the last strip, by way of a copy as wide as the strip.
 func mulLast(c, a []float32, stride int, b []float32, m, n, columns, depth int, add bool) {
 	var sums [lastRows * Strip]float32
-	for ; m > 0; m -= lastRows {
-		rows := min(m, lastRows)
+	most, narrow := 6, columns <= Strip/2
+	if narrow {
+		most = 12
+	}
+	for from := 0; from < m; from += lastRows {
+		rows, c, a := min(m-from, lastRows), c[from*n:], a[from*stride:]
 		for r := 0; add && r < rows; r++ {
 			copy(sums[r*Strip:][:columns], c[r*n:])
 		}
-		if columns > Strip/2 {
-			evenly(rows, 6, func(i, high, tiles int) {
-				stripTile(high, &sums[i*Strip], &a[i*stride], &b[0], Strip, stride, depth, tiles, add)
-			})
-		} else {
-			evenly(rows, 12, func(i, high, tiles int) {
-				halfTile(high, &sums[i*Strip], &a[i*stride], &b[0], Strip, stride, depth, tiles, add)
+		for at := 0; at < depth; at += depthMax {
+			evenly(rows, most, func(i, high, tiles int) {
+				to, left, right := &sums[i*Strip], &a[i*stride+at], &b[at*Strip]
+				if narrow {
+					halfTile(high, to, left, right, Strip, stride, min(depthMax, depth-at), tiles, add || at > 0)
+				} else {
+					stripTile(high, to, left, right, Strip, stride, min(depthMax, depth-at), tiles, add || at > 0)
+				}
 			})
 		}
 		for r := range rows {
-			copy(c[r*n:][:columns], sums[r*Strip:])
-		}
-		if m > lastRows {
-			c, a = c[lastRows*n:], a[lastRows*stride:]
+			for j, f := range sums[r*Strip:][:columns] {
+				c[r*n+j] = f
+			}
 		}
 	}
 }
@@ -92,13 +101,13 @@ type Rows[T float32 | half] struct {
 // packRows is the rows that PackStrips copies at a time: what it reads stays in the first-level cache.
 const packRows = 16
 
-// PackStrips copies rows into a matrix of k rows in strips, from row at on and step apart there.
-func PackStrips[T float32 | half](dst []float32, k, at, step int, r Rows[T]) {
+// PackStrips copies rows into strips that begin pitch rows apart, from row at on and step apart there.
+func PackStrips[T float32 | half](dst []float32, pitch, at, step int, r Rows[T]) {
 	if r.Count == 0 || r.N == 0 {
 		return
 	}
-	if last := at + (r.Count-1)*step; at < 0 || step < 1 || last >= k || len(dst) < InStrips(k, r.N) || r.Stride < 0 ||
-		len(r.Elements) < (r.Count-1)*r.Stride+r.N {
+	if last := at + (r.Count-1)*step; at < 0 || step < 1 || last >= pitch || r.Stride < 0 ||
+		len(dst) < ((r.N-1)/Strip*pitch+last+1)*Strip || len(r.Elements) < (r.Count-1)*r.Stride+r.N {
 		panic("BUG: gemm: wrong sizes of rows for strips")
 	}
 	wide := (r.N + Strip - 1) / Strip
@@ -109,26 +118,78 @@ func PackStrips[T float32 | half](dst []float32, k, at, step int, r Rows[T]) {
 		safe = r.Count
 	}
 	for i := 0; i < safe; i += packRows {
-		packStrips(&dst[(at+i*step)*Strip], &r.Elements[i*r.Stride], min(packRows, safe-i), wide, step, k, r.Stride)
+		packStrips(&dst[(at+i*step)*Strip], &r.Elements[i*r.Stride], min(packRows, safe-i), wide, step, pitch, r.Stride)
 	}
 	for i := safe; i < r.Count; i++ {
 		row, to := r.Elements[i*r.Stride:][:r.N], dst[(at+i*step)*Strip:]
 		if r.N >= Strip {
-			packStrips(&to[0], &row[0], 1, r.N/Strip, step, k, 0)
+			packStrips(&to[0], &row[0], 1, r.N/Strip, step, pitch, 0)
 		}
 		if whole := r.N / Strip * Strip; whole < r.N {
 			var last [Strip]T
 			copy(last[:], row[whole:])
-			packStrips(&to[whole*k], &last[0], 1, 1, step, k, 0)
+			packStrips(&to[whole*pitch], &last[0], 1, 1, step, pitch, 0)
 		}
 	}
 }
 
-func packStrips[T float32 | half](dst *float32, src *T, rows, strips, step, k, stride int) {
+func packStrips[T float32 | half](dst *float32, src *T, rows, strips, step, pitch, stride int) {
 	switch src := any(src).(type) {
 	case *float32:
-		stripFloats(dst, src, rows, strips, step*Strip, k*Strip, stride)
+		stripFloats(dst, src, rows, strips, step*Strip, pitch*Strip, stride)
 	case *half:
-		stripHalves(dst, src, rows, strips, step*Strip, k*Strip, stride)
+		stripHalves(dst, src, rows, strips, step*Strip, pitch*Strip, stride)
+	}
+}
+
+// TurnStrip writes rows of halves as the columns of one strip, from its first row on. There are as many rows as a strip
+// has columns, or fewer.
+func TurnStrip(strip []float32, r Rows[half]) {
+	if r.Count < 1 || r.Count > Strip || len(strip) < r.N*Strip || len(r.Elements) < (r.Count-1)*r.Stride+r.N {
+		panic("BUG: gemm: wrong sizes of rows for a strip")
+	}
+	done := 0
+	if eights := r.N / 8; r.Count == Strip && eights > 0 {
+		stripTurned(&strip[0], &r.Elements[0], eights, r.Stride)
+		done = 8 * eights
+	}
+	for j := range r.Count {
+		for i, h := range r.Elements[j*r.Stride:][done:r.N] {
+			strip[(done+i)*Strip+j] = h.Float32()
+		}
+	}
+}
+
+// DecodeRows writes the numbers of halves as rows that begin stride elements apart.
+func DecodeRows(dst []float32, stride int, r Rows[half]) {
+	if r.Count < 1 || stride < r.N || len(dst) < (r.Count-1)*stride+r.N || len(r.Elements) < (r.Count-1)*r.Stride+r.N {
+		panic("BUG: gemm: wrong sizes of rows")
+	}
+	const piece = 32
+	whole := r.N / piece * piece
+	if whole > 0 {
+		decodeRows(&dst[0], &r.Elements[0], r.Count, whole/piece, stride, r.Stride)
+	}
+	for i := 0; i < r.Count && whole < r.N; i++ {
+		fp16.Decode(dst[i*stride:][whole:r.N], r.Elements[i*r.Stride:][whole:])
+	}
+}
+
+// Split parts src in the elements at even places and those at odd ones.
+func Split(even, odd, src []float32) {
+	if len(even) != (len(src)+1)/2 || len(odd) != len(src)/2 {
+		panic("BUG: gemm: wrong sizes of halves")
+	}
+	done := 0
+	if sixteens := len(src) / 16; sixteens > 0 {
+		splitPairs(&even[0], &odd[0], &src[0], sixteens)
+		done = 16 * sixteens
+	}
+	for i, f := range src[done:] {
+		if i%2 == 0 {
+			even[(done+i)/2] = f
+		} else {
+			odd[(done+i)/2] = f
+		}
 	}
 }

@@ -28,7 +28,7 @@ func inStrips(b []float32, k, n int) []float32 {
 	}
 	for i := range k {
 		for j := range n {
-			to[(j/Strip*k+i)*Strip+j%Strip] = b[i*n+j]
+			to[(j/Strip*Pitch(k)+i)*Strip+j%Strip] = b[i*n+j]
 		}
 	}
 	return to
@@ -41,8 +41,8 @@ func TestStrips(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	odd := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 0x1p-149,
 		math.Float32frombits(0x7fc01234), math.Float32frombits(0xffc00abc)}
-	for _, k := range []int{1, 3, 4, 5, 11, 257, 600} {
-		for m := 1; m <= 26; m++ {
+	for _, k := range []int{1, 3, 4, 5, 11, 300, 600} {
+		for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 19, 50} {
 			for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 24, 25, 31, 49, 64} {
 				stride := k + r.IntN(3)
 				a, b := normals(r, m*k), normals(r, k*n)
@@ -54,10 +54,11 @@ func TestStrips(t *testing.T) {
 					copy(apart[i*stride:], a[i*k:][:k])
 				}
 				Mul(want, a, b, m, k, n)
+				strips := inStrips(b, k, n)
 				beyond := slices.Clone(got[m*n:])
 				for d := 0; d < k; {
 					depth := min(1+r.IntN(2*k), k-d)
-					MulStrips(got[:m*n], apart[d:], stride, inStrips(b, k, n), m, k, n, d, depth)
+					MulStrips(got[:m*n], apart[d:], stride, strips[d*Strip:], Pitch(k), m, n, depth, d > 0)
 					d += depth
 				}
 				for i, f := range want {
@@ -76,7 +77,7 @@ func TestPackStrips(t *testing.T) {
 	for range 2000 {
 		count, n, step := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(3)
 		at, stride := r.IntN(4), r.IntN(90)
-		k := at + (count-1)*step + 1 + r.IntN(3)
+		k := Pitch(at + (count-1)*step + 1 + r.IntN(3))
 		x := make([]half, (count-1)*stride+n+r.IntN(40))
 		floats := make([]float32, len(x))
 		for i := range x {
@@ -101,21 +102,75 @@ func TestPackStrips(t *testing.T) {
 	}
 }
 
+func TestStripsAllocateNothing(t *testing.T) {
+	useStrips(t)
+	c, a, b := make([]float32, 9*49), make([]float32, 9*70), make([]float32, InStrips(70, 49))
+	require.Zero(t, testing.AllocsPerRun(10, func() { MulStrips(c, a, 70, b, 71, 9, 49, 70, false) }))
+}
+
+// TestRowsOfHalves is of TurnStrip and DecodeRows, and TestSplit of Split.
+func TestRowsOfHalves(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(45, 46))
+	for range 300 {
+		rows := Rows[half]{Count: 1 + r.IntN(Strip), N: r.IntN(120), Stride: r.IntN(200)}
+		if r.IntN(2) == 0 {
+			rows.Count = Strip
+		}
+		rows.Elements = make([]half, (rows.Count-1)*rows.Stride+rows.N)
+		for i := range rows.Elements {
+			rows.Elements[i] = half(r.Uint32())
+		}
+		stride := rows.N + r.IntN(20)
+		from := normals(r, max(rows.Count*stride, rows.N*Strip)+1)
+		turned, decoded := slices.Clone(from), slices.Clone(from)
+		wantTurned, wantDecoded := slices.Clone(from), slices.Clone(from)
+		TurnStrip(turned, rows)
+		DecodeRows(decoded, stride, rows)
+		for i := range rows.Count {
+			for j := range rows.N {
+				f := rows.Elements[i*rows.Stride+j].Float32()
+				wantTurned[j*Strip+i], wantDecoded[i*stride+j] = f, f
+			}
+		}
+		sameBits(t, wantTurned, turned, "turned: %d rows of %d", rows.Count, rows.N)
+		sameBits(t, wantDecoded, decoded, "decoded: %d rows of %d", rows.Count, rows.N)
+	}
+	require.Panics(t, func() { TurnStrip(make([]float32, 16*16-1), Rows[half]{make([]half, 256), 16, 16, 16}) })
+	require.Panics(t, func() { TurnStrip(make([]float32, 256), Rows[half]{make([]half, 255), 16, 16, 16}) })
+	require.Panics(t, func() { DecodeRows(make([]float32, 255), 16, Rows[half]{make([]half, 256), 16, 16, 16}) })
+	require.Panics(t, func() { DecodeRows(make([]float32, 256), 16, Rows[half]{make([]half, 255), 16, 16, 16}) })
+}
+
+func TestSplit(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(47, 48))
+	for n := range 100 {
+		src := normals(r, n)
+		even, odd := make([]float32, (n+1)/2), make([]float32, n/2)
+		Split(even, odd, src)
+		for i, f := range src {
+			require.Equal(t, f, [][]float32{even, odd}[i%2][i/2])
+		}
+	}
+	require.Panics(t, func() { Split(make([]float32, 3), make([]float32, 3), make([]float32, 7)) })
+}
+
 func TestStripsRefuse(t *testing.T) {
 	useStrips(t)
 	c, a, b := make([]float32, 6*16), make([]float32, 6*8), make([]float32, 8*16)
-	for _, s := range []struct{ c, a, b, stride, m, k, n, d, depth int }{
-		{95, 48, 128, 8, 6, 8, 16, 0, 8}, {96, 47, 128, 8, 6, 8, 16, 0, 8}, {96, 48, 127, 8, 6, 8, 16, 0, 8},
-		{96, 48, 128, 7, 6, 8, 16, 0, 8}, {96, 48, 128, 8, 0, 8, 16, 0, 8}, {96, 48, 128, 8, 6, 8, 16, 1, 8},
-		{96, 48, 128, 8, 6, 8, 16, -1, 8}, {96, 48, 128, 8, 6, 8, -1, 0, 8},
+	for _, s := range []struct{ c, a, b, stride, pitch, m, n, depth int }{
+		{95, 48, 128, 8, 8, 6, 16, 8}, {96, 47, 128, 8, 8, 6, 16, 8}, {96, 48, 127, 8, 8, 6, 16, 8},
+		{96, 48, 128, 7, 8, 6, 16, 8}, {96, 48, 128, 8, 7, 6, 16, 8}, {96, 48, 128, 8, 8, 0, 16, 8},
+		{96, 48, 128, 8, 8, 6, -1, 8}, {96, 48, 128, 8, 8, 6, 16, 0}, {96, 48, 128, math.MaxInt / 4, 8, 6, 16, 8},
 	} {
 		require.Panics(t, func() {
-			MulStrips(c[:s.c], a[:s.a], s.stride, b[:s.b], s.m, s.k, s.n, s.d, s.depth)
+			MulStrips(c[:s.c], a[:s.a], s.stride, b[:s.b], s.pitch, s.m, s.n, s.depth, false)
 		}, "%+v", s)
 	}
 	require.Panics(t, func() { PackStrips(b, 8, 0, 1, Rows[float32]{a[:31], 2, 16, 16}) }, "a short row")
 	require.Panics(t, func() { PackStrips(b, 8, 7, 1, Rows[float32]{a, 2, 16, 16}) }, "a row too many")
-	require.Panics(t, func() { PackStrips(b[:127], 8, 0, 1, Rows[float32]{a, 2, 16, 16}) }, "a short matrix")
+	require.Panics(t, func() { PackStrips(b[:31], 8, 0, 1, Rows[float32]{a, 2, 16, 16}) }, "a short matrix")
 }
 
 // BenchmarkStrips is of tiles of the engine. The floor is what the kernel reaches on one strip in the first-level cache.
@@ -127,7 +182,7 @@ func BenchmarkStrips(b *testing.B) {
 			c, left, right := make([]float32, s.m*s.n), make([]float32, s.m*s.k), make([]float32, InStrips(s.k, s.n))
 			b.ReportAllocs()
 			for b.Loop() {
-				MulStrips(c, left, s.k, right, s.m, s.k, s.n, 0, s.k)
+				MulStrips(c, left, s.k, right, Pitch(s.k), s.m, s.n, s.k, false)
 			}
 			b.ReportMetric(2*float64(s.m*s.k*s.n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
 		})
