@@ -61,7 +61,7 @@ func (h *heap) give(at, n int) {
 // places its results, the largest first, and then frees the values that it read for the last time. The workspaces,
 // which all steps share, are memory of their own.
 func (p *planner) arrange(ctx context.Context) error {
-	last := map[*ops.Value]int{}
+	last := make(map[*ops.Value]int, 2*len(p.Steps))
 	for i := range p.Steps {
 		p.pause(i)
 		for _, at := range slices.Concat(p.Steps[i].In, p.Steps[i].Out) {
@@ -74,7 +74,7 @@ func (p *planner) arrange(ctx context.Context) error {
 	}
 	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
 	var free heap
-	offsets := map[*ops.Value]int{}
+	offsets := make(map[*ops.Value]int, len(p.Steps))
 	for i := range p.Steps {
 		if err := run.Between(ctx); err != nil {
 			return err

@@ -23,7 +23,7 @@ const (
 // fuse moves each step whose result only one operator reads, element by element, in front of that operator, and joins
 // the two.
 func (p *planner) fuse() {
-	readers, maker := p.readers(), map[*ops.Value]int{}
+	readers, maker := p.readers(), make(map[*ops.Value]int, len(p.Steps))
 	groups := make([][]int, len(p.Steps)) // indexes of members; nil for a member of another group
 	wrote := -1                           // the last step that wrote a state, or leaps, or is leapt to
 	for i := range p.Steps {
@@ -57,7 +57,7 @@ func (p *planner) fuse() {
 
 // readers returns the step that reads each value, or -1 if several do.
 func (p *planner) readers() map[*ops.Value]int {
-	readers := map[*ops.Value]int{}
+	readers := make(map[*ops.Value]int, 2*len(p.Steps))
 	for i := range p.Steps {
 		for _, in := range p.Steps[i].In {
 			if k, seen := readers[in.owner]; seen && k != i {

@@ -174,7 +174,8 @@ type links struct {
 
 // start records the weights that nodes read, and the folded nodes that depend on them.
 func (l *links) start(g *ops.Graph, nodes, folded []*ops.Node) {
-	read, depend := map[*ops.Value]bool{}, map[*ops.Value]bool{}
+	read := make(map[*ops.Value]bool, 2*len(nodes))
+	depend := make(map[*ops.Value]bool, len(g.Weights))
 	for _, n := range slices.Concat(nodes, folded) {
 		for _, v := range n.In {
 			read[v] = true

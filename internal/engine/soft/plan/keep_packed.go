@@ -17,14 +17,14 @@ const packedLeast = 1 << 12
 // these as a whole. Other operators read the same weights expanded. With bytes, each convolution of dequantized int8
 // values by int8 weights is one of integers, as a chip computes it (rule Int8Sums).
 func rewrite(g *ops.Graph, least int, bytes bool) *ops.Graph {
-	from := map[*ops.Value]*ops.Node{}
+	from := make(map[*ops.Value]*ops.Node, len(g.Nodes))
 	for _, n := range g.Nodes {
 		for _, v := range n.Out {
 			from[v] = n
 		}
 	}
 	changed := *g
-	changed.Nodes = nil
+	changed.Nodes = make([]*ops.Node, 0, len(g.Nodes))
 	for _, n := range g.Nodes {
 		if bytes {
 			n = integers(n, from)

@@ -199,11 +199,11 @@ func surface(v *ops.Value) mil.Type {
 
 // prune drops nodes whose results are unused and that change no state.
 func (p *planner) prune() {
-	needed := map[*ops.Value]bool{}
+	needed := make(map[*ops.Value]bool, len(p.graph.Nodes))
 	for _, v := range p.graph.Outputs {
 		needed[v] = true
 	}
-	var kept []*ops.Node
+	kept := make([]*ops.Node, 0, len(p.graph.Nodes))
 	for i, n := range slices.Backward(p.graph.Nodes) {
 		p.pause(i)
 		if !n.Def.Effect && !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
@@ -240,7 +240,7 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 // placeOnSurfaces decides which values lie on surfaces: inputs without gaps, and results
 // that go to an output without gaps. All others go to scratch.
 func (p *planner) placeOnSurfaces() {
-	made := map[*ops.Value]bool{}
+	made := make(map[*ops.Value]bool, len(p.nodes))
 	for v, loop := range p.alias {
 		p.root[v] = loop
 	}
@@ -270,7 +270,7 @@ func (p *planner) placeOnSurfaces() {
 
 // emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs that are not written in place.
 func (p *planner) emit() {
-	read := map[*ops.Value]bool{}
+	read := make(map[*ops.Value]bool, len(p.nodes))
 	for _, n := range p.nodes {
 		for _, v := range n.In {
 			read[v] = true
