@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 129_300, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 130_000, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_750      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -29,7 +29,9 @@ var parts = []part{
 		"internal/remark/",
 		"internal/element/", "internal/numerics/", "internal/asm/", "internal/engine/emulate/",
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
-		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/", "internal/engine/soft/spatial/", "internal/engine/soft/peak/", "internal/engine/soft/internal/"}, 35_900},
+		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/",
+		"internal/engine/soft/spatial/", "internal/engine/soft/weighted/", "internal/engine/soft/peak/",
+		"internal/engine/soft/internal/"}, 35_700},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_500},
 	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},

@@ -1,7 +1,11 @@
 // Package packed writes the assembly of the software engine's package of that name.
 package packed
 
-import "github.com/anekit/anekit/internal/asm/emit"
+import (
+	"github.com/anekit/anekit/internal/asm/emit"
+
+	"github.com/mmcloughlin/avo/operand"
+)
 
 // width writes instructions for vectors of one width.
 type width struct{ emit.Width }
@@ -57,6 +61,29 @@ not be exact in float32. With 256 bits under is that number, rounded, and over w
 			f.When("found", 1, k.write)
 			inexact.write()
 		})
+	}
+	f.RET()
+	w := width{emit.Width{File: f, Bits: 256}}
+	f.Func("words", "(f *wording) (most uint32, steep bool)",
+		`makes integers of 16 bits of a vector and returns the bits of the greatest magnitude in it, or that it is steep. It
+uses AVX2.`)
+	w.words()
+	f.Func("panel", "(integers int, d *paneling)", `stores the integers of 16 rows as signed bytes: of each row two columns, then
+the next two. With 4 bits the first and third of four columns come before the others. It uses AVX2.`)
+	for _, integers := range []int{4, 8} {
+		f.When("integers", integers, func() { w.panel(integers) })
+	}
+	f.RET()
+	f.Func("tile", "(vectors int, d *tiling)",
+		"adds the products of a panel with 1 to 4 vectors of words to sums of 32 for each vector. It uses AVX2.")
+	for vectors := range 4 {
+		f.When("vectors", vectors+1, func() { w.tile(vectors + 1) })
+	}
+	f.RET()
+	f.Func("wordRows", "(signed int, d *wordy)",
+		"adds the products of pairs of rows of bytes with one vector of words to sums. It uses AVX2.")
+	for signed, extend := range []func(...operand.Op){w.VPMOVZXBW, w.VPMOVSXBW} {
+		f.When("signed", signed, func() { w.wordRows(extend) })
 	}
 	f.RET()
 }

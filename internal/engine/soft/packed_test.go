@@ -287,7 +287,7 @@ func newPackedCase(r *rand.Rand, op string, extreme bool) *packedCase {
 	}
 	d := packedTypes[r.IntN(len(packedTypes))]
 	offset := []mil.DType{mil.NoType, d, mil.FP16, mil.FP32}[r.IntN(4)]
-	p := &packedCase{op: op, m: []int{1, 1, 2, 3, 17, 40}[r.IntN(6)],
+	p := &packedCase{op: op, m: []int{1, 1, 2, 5, 17, 70}[r.IntN(6)],
 		w: newQuantized(r, d, rows, cols, high, wide, offset, extreme)}
 	number := func() fp16.Bits {
 		if extreme {
@@ -313,9 +313,11 @@ func newPackedCase(r *rand.Rand, op string, extreme bool) *packedCase {
 	return p
 }
 
-// vector reports whether the reference mode has another order of the sum for the packed weight: that of package packed.
-func (p *packedCase) vector() bool {
-	return p.m == 1 && p.op != "matmul" && p.op != "gather" && p.w.high == 1
+// vectors reports whether the reference mode has other sums for the packed weight: those of package packed.
+func (p *packedCase) vectors() bool {
+	tiled := (p.op == "linear" || p.op == "linear+bias" || p.op == "matmul-t") && p.w.rows >= 16 && p.w.wide%32 == 0 &&
+		(p.w.d.Bits() == 4 || p.w.d.Bits() == 8)
+	return (p.m == 1 || tiled) && p.op != "matmul" && p.op != "gather" && p.w.high == 1
 }
 
 // TestPackedIsExpanded: a program computes with packed weights what it computes with the same weights expanded, in
@@ -331,7 +333,7 @@ func TestPackedIsExpanded(t *testing.T) {
 		got := p.run(t, inFile, false, soft.Numerics(mode), soft.PackFrom(1))
 		name := fmt.Sprintf("%d: %s of %d, %v %dx%d blocks %dx%d offset %v in mode %v", k, p.op, p.m, p.w.d, p.w.rows,
 			p.w.cols, p.w.high, p.w.wide, p.w.offset, mode)
-		if mode == numerics.Reference && p.vector() {
+		if mode == numerics.Reference && p.vectors() {
 			p.near(t, name, want, got)
 			continue
 		}
@@ -339,26 +341,31 @@ func TestPackedIsExpanded(t *testing.T) {
 	}
 }
 
-// near compares within the error of two sums of cols products. Products of integers of 4 bits do not round elements to
-// halves, round elements of the vector (package packed says how far), and add up integers and offsets apart.
+// near compares within the error of two sums of cols products. Products of integers of 4 and 8 bits do not round elements
+// to halves, round elements of the vector (package packed says how far), and add up integers and offsets apart.
 func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 	t.Helper()
 	q := p.w
+	places := 0x1p-15
+	if p.m == 1 && q.d.Bits() == 4 {
+		places = 0x1p-22
+	}
 	for i := range want {
 		sum, integers := 0.0, 0.0
+		row, vector := i%q.rows, p.x[i/q.rows*q.cols:][:q.cols]
 		for k := range q.cols {
-			w, x := math.Abs(float64(q.value(i, k).Float32())), math.Abs(float64(p.x[k].Float32()))
+			w, x := math.Abs(float64(q.value(row, k).Float32())), math.Abs(float64(vector[k].Float32()))
 			sum += w * x
-			if q.d.Bits() != 4 {
+			if q.d.Bits() != 4 && q.d.Bits() != 8 {
 				continue
 			}
 			most := 0.0
-			for _, other := range p.x[k/128*128 : min(k/128*128+128, q.cols)] {
+			for _, other := range vector[k/128*128 : min(k/128*128+128, q.cols)] {
 				most = max(most, math.Abs(float64(other.Float32())))
 			}
-			scale, offset := q.factors(i, k)
-			apart := math.Abs(scale) * (24 + math.Abs(offset)) * x
-			integers += w*(x*0x1p-11+most*0x1p-22) + x*0x1p-25 + apart*float64(q.cols/128+q.cols/q.wide+12)*0x1p-24
+			scale, offset := q.factors(row, k)
+			apart := math.Abs(scale) * (1.5*float64(int(1)<<q.d.Bits()) + math.Abs(offset)) * x
+			integers += w*(x*0x1p-11+most*places) + x*0x1p-25 + apart*float64(q.cols/32+q.cols/q.wide+12)*0x1p-24
 		}
 		w, g := float64(want[i].Float32()), float64(got[i].Float32())
 		if want[i] == got[i] || w != w && g != g {

@@ -17,7 +17,7 @@ func conv(s *Step) (run.Runner, int) {
 	k, positions := p.channels*ops.Volume(p.win.Kernel), ops.Volume(p.win.Out)
 	if !p.transposed {
 		if s.Packed != nil && s.In[0].Shape[0]*positions == 1 && [3]int(p.win.In) == [3]int{1, 1, 1} {
-			if r, work := newPackedVector(s, 1, p.given); r != nil {
+			if r, work := newPackedProduct(s, 1, 1, p.given); r != nil {
 				return r, work
 			}
 		}

@@ -22,13 +22,13 @@ func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
 	if s.Out[0].DType == mil.Int32 {
 		return integerProduct(a, byX, byY, bias), 0
 	}
-	row, column := a.M == 1 && a.TransposeY, a.N == 1 && !a.TransposeX
+	row, column := a.TransposeY && !a.TransposeX, a.N == 1 && !a.TransposeX
 	if (row || column) && ops.Volume(a.Batch) == 1 {
-		at := 0
+		at, n := 0, 1
 		if row {
-			at = 1
+			at, n = 1, a.M
 		}
-		if r, work := newPackedVector(s, at, bias); r != nil {
+		if r, work := newPackedProduct(s, at, n, bias); r != nil {
 			return r, work
 		}
 	}

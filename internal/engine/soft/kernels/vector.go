@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/weighted"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -166,10 +167,16 @@ func (s *Step) readsHalves(i int) bool {
 	return s.In[i].DType == mil.FP16 || s.Packed != nil && s.Packed.At == i
 }
 
-// newPackedVector returns nil if the product of a vector with each row of operand at is one of matrices.
-func newPackedVector(s *Step, at int, bias bool) (run.Runner, int) {
+// newPackedProduct returns nil if the product of n vectors with each row of operand at is one of matrices of floats.
+func newPackedProduct(s *Step, at, n int, bias bool) (run.Runner, int) {
 	w := s.weights(at)
-	if w == nil || s.Arith.Operand != 0 || !w.Fits() || w.Cols > vectorMost {
+	if w == nil || s.Arith.Operand != 0 {
+		return nil, 0
+	}
+	if r, work := weighted.Product(w, 1-at, n, bias); r != nil || n > 1 {
+		return r, work
+	}
+	if !w.Fits() || w.Cols > vectorMost {
 		return nil, 0
 	}
 	w.Remember()

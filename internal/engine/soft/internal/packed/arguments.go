@@ -65,3 +65,45 @@ type parts struct {
 	full       int32 // 0 leaves out high and the rest
 	sure       int32 // 0 checks the numbers; else nothing is wrong or inexact
 }
+
+// wording are the arguments of words: groups of a vector, and of each the pieces of 32 columns. Each group becomes
+// integers of 16 bits, its unit, and the sum of its integers in it.
+type wording struct {
+	x               *float32
+	to, units, sums *float32
+	groups, each    int
+	least           uint32   // a vector is steep where many elements are 2 to the minus this of the greatest
+	order           [16]byte // of the bytes of each eight integers
+}
+
+// paneling are the arguments of panel: a step is 16 bytes of each row.
+type paneling struct {
+	data  *byte
+	to    *float32
+	line  int // bytes of a row
+	steps int
+	flip  uint32 // the bits that make integers signed, or with 4 bits unsigned
+}
+
+// tiling are the arguments of tile: blocks of some groups, each of steps of eight columns. For each block scale has 16
+// scales, then their products with offsets. For each vector x has words, units that of each group, and means the sum of
+// each block.
+type tiling struct {
+	panel, scale        *float32
+	x, units, means     *float32
+	sums                *float32
+	line                int // bytes between vectors
+	blocks, each, steps int
+}
+
+// wordy are the arguments of wordRows: pairs of rows, of blocks of some groups, each of steps of 32 columns. scale and
+// product have a row for each; x, units and means are as of tiling.
+type wordy struct {
+	data                       *byte
+	line                       int // bytes of a row of data
+	scale, product             *float32
+	stride                     int // bytes of a row of scales
+	x, units, means            *float32
+	sums                       *float32
+	pairs, blocks, each, steps int
+}

@@ -33,3 +33,25 @@ func expand(bits int, integers int, d *dots)
 //
 //go:noescape
 func multiply(integers int, found int, d *dots)
+
+// words makes integers of 16 bits of a vector and returns the bits of the greatest magnitude in it, or that it is steep. It
+// uses AVX2.
+//
+//go:noescape
+func words(f *wording) (most uint32, steep bool)
+
+// panel stores the integers of 16 rows as signed bytes: of each row two columns, then
+// the next two. With 4 bits the first and third of four columns come before the others. It uses AVX2.
+//
+//go:noescape
+func panel(integers int, d *paneling)
+
+// tile adds the products of a panel with 1 to 4 vectors of words to sums of 32 for each vector. It uses AVX2.
+//
+//go:noescape
+func tile(vectors int, d *tiling)
+
+// wordRows adds the products of pairs of rows of bytes with one vector of words to sums. It uses AVX2.
+//
+//go:noescape
+func wordRows(signed int, d *wordy)

@@ -4374,3 +4374,1148 @@ chunk10:
 
 other9:
 	RET
+
+// func words(f *wording) (most uint32, steep bool)
+// Requires: AVX, AVX2, CMOV, POPCNT
+TEXT ·words(SB), NOSPLIT, $0-13
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	VPBROADCASTD table1<>+0(SB), Y0
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	VXORPS       X1, X1, X1
+	MOVB         $0x01, steep+12(FP)
+	MOVQ         32(AX), DI
+
+group:
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, R8
+	MOVQ   40(AX), R9
+
+most:
+	VANDPS       (R8), Y0, Y4
+	VANDPS       32(R8), Y0, Y5
+	VANDPS       64(R8), Y0, Y6
+	VANDPS       96(R8), Y0, Y7
+	VPMAXUD      Y4, Y2, Y2
+	VPMAXUD      Y5, Y3, Y3
+	VPMAXUD      Y6, Y2, Y2
+	VPMAXUD      Y7, Y3, Y3
+	ADDQ         $+128, R8
+	DECQ         R9
+	JNE          most
+	VPMAXUD      Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VPMAXUD      X2, X3, X3
+	VPSHUFD      $0x4e, X3, X2
+	VPMAXUD      X2, X3, X3
+	VPSHUFD      $0xb1, X3, X2
+	VPMAXUD      X2, X3, X3
+	VMOVD        X3, R8
+	SHRL         $0x17, R8
+	MOVL         $0x00000067, R9
+	CMPL         R8, R9
+	CMOVLLT      R9, R8
+	VPMAXUD      X3, X1, X1
+	MOVL         $0x0000010c, R9
+	SUBL         R8, R9
+	MOVL         R8, R10
+	SUBL         48(AX), R10
+	ADDL         $+0, R9
+	SHLL         $0x17, R9
+	VMOVD        R9, X2
+	VPBROADCASTD X2, Y2
+	ADDL         $-14, R8
+	SHLL         $0x17, R8
+	VMOVD        R8, X3
+	VPBROADCASTD X3, Y3
+	ADDL         $+0, R10
+	SHLL         $0x17, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VXORPS       Y5, Y5, Y5
+	MOVQ         40(AX), R8
+
+piece:
+	VXORPS    Y6, Y6, Y6
+	VANDPS    (CX), Y0, Y7
+	VANDPS    32(CX), Y0, Y8
+	VANDPS    64(CX), Y0, Y9
+	VANDPS    96(CX), Y0, Y10
+	VPCMPGTD  Y7, Y4, Y11
+	VPCMPEQD  Y7, Y6, Y7
+	VPCMPGTD  Y8, Y4, Y12
+	VPCMPEQD  Y8, Y6, Y8
+	VPCMPGTD  Y9, Y4, Y13
+	VPCMPEQD  Y9, Y6, Y9
+	VPCMPGTD  Y10, Y4, Y14
+	VPCMPEQD  Y10, Y6, Y6
+	VPACKSSDW Y12, Y11, Y11
+	VPACKSSDW Y14, Y13, Y13
+	VPACKSSWB Y13, Y11, Y11
+	VPMOVMSKB Y11, R9
+	POPCNTL   R9, R9
+	VPACKSSDW Y8, Y7, Y7
+	VPACKSSDW Y6, Y9, Y9
+	VPACKSSWB Y9, Y7, Y7
+	VPMOVMSKB Y7, R10
+	POPCNTL   R10, R10
+	CMPL      R10, $0x20
+	JEQ       flat
+	ADDL      R9, R9
+	SUBL      R10, R9
+	CMPL      R9, $0x20
+	JGE       steep
+
+flat:
+	VMULPS         (CX), Y2, Y6
+	VCVTPS2DQ      Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VMULPS         32(CX), Y2, Y7
+	VCVTPS2DQ      Y7, Y7
+	VPADDD         Y7, Y5, Y5
+	VMULPS         64(CX), Y2, Y8
+	VCVTPS2DQ      Y8, Y8
+	VPADDD         Y8, Y5, Y5
+	VMULPS         96(CX), Y2, Y9
+	VCVTPS2DQ      Y9, Y9
+	VPADDD         Y9, Y5, Y5
+	VBROADCASTI128 52(AX), Y10
+	VPACKSSDW      Y7, Y6, Y6
+	VPERMQ         $0xd8, Y6, Y6
+	VPSHUFB        Y10, Y6, Y6
+	VMOVDQU        Y6, (DX)
+	VPACKSSDW      Y9, Y8, Y8
+	VPERMQ         $0xd8, Y8, Y8
+	VPSHUFB        Y10, Y8, Y8
+	VMOVDQU        Y8, 32(DX)
+	ADDQ           $+128, CX
+	ADDQ           $+64, DX
+	DECQ           R8
+	JNE            piece
+	VEXTRACTF128   $0x01, Y5, X2
+	VPADDD         X5, X2, X2
+	VPSHUFD        $0x4e, X2, X4
+	VPADDD         X4, X2, X2
+	VPSHUFD        $0xb1, X2, X4
+	VPADDD         X4, X2, X2
+	VCVTDQ2PS      X2, X2
+	VMULSS         X3, X2, X2
+	VMOVSS         X2, (SI)
+	VMOVSS         X3, (BX)
+	ADDQ           $+4, SI
+	ADDQ           $+4, BX
+	DECQ           DI
+	JNE            group
+	VMOVD          X1, AX
+	MOVL           AX, most+8(FP)
+	MOVB           $0x00, steep+12(FP)
+
+steep:
+	VZEROUPPER
+	RET
+
+// func panel(integers int, d *paneling)
+// Requires: AVX, AVX2, MMX+
+TEXT ·panel(SB), NOSPLIT, $0-16
+	CMPQ         integers+0(FP), $+4
+	JNE          other
+	MOVQ         d+8(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         (AX), DI
+	LEAQ         (DI)(DX*4), R8
+	LEAQ         (R8)(DX*4), R9
+	LEAQ         (R9)(DX*4), R10
+	LEAQ         (DX)(DX*2), BX
+	LEAQ         (R10)(DX*4), SI
+	VPBROADCASTD 32(AX), Y0
+	MOVQ         24(AX), AX
+
+step:
+	PREFETCHT1     (SI)
+	PREFETCHT1     64(SI)
+	PREFETCHT1     128(SI)
+	PREFETCHT1     192(SI)
+	VBROADCASTI128 (DI), Y1
+	VINSERTI128    $0x01, (R9), Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VBROADCASTI128 (DI)(DX*1), Y2
+	VINSERTI128    $0x01, (R9)(DX*1), Y2, Y2
+	VPXOR          Y0, Y2, Y2
+	VBROADCASTI128 (DI)(DX*2), Y3
+	VINSERTI128    $0x01, (R9)(DX*2), Y3, Y3
+	VPXOR          Y0, Y3, Y3
+	VBROADCASTI128 (DI)(BX*1), Y4
+	VINSERTI128    $0x01, (R9)(BX*1), Y4, Y4
+	VPXOR          Y0, Y4, Y4
+	VBROADCASTI128 (R8), Y5
+	VINSERTI128    $0x01, (R10), Y5, Y5
+	VPXOR          Y0, Y5, Y5
+	VBROADCASTI128 (R8)(DX*1), Y6
+	VINSERTI128    $0x01, (R10)(DX*1), Y6, Y6
+	VPXOR          Y0, Y6, Y6
+	VBROADCASTI128 (R8)(DX*2), Y7
+	VINSERTI128    $0x01, (R10)(DX*2), Y7, Y7
+	VPXOR          Y0, Y7, Y7
+	VBROADCASTI128 (R8)(BX*1), Y8
+	VINSERTI128    $0x01, (R10)(BX*1), Y8, Y8
+	VPXOR          Y0, Y8, Y8
+	VPUNPCKLWD     Y2, Y1, Y9
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKLWD     Y4, Y3, Y2
+	VPUNPCKHWD     Y4, Y3, Y3
+	VPUNPCKLWD     Y6, Y5, Y4
+	VPUNPCKHWD     Y6, Y5, Y5
+	VPUNPCKLWD     Y8, Y7, Y6
+	VPUNPCKHWD     Y8, Y7, Y7
+	VPUNPCKLDQ     Y2, Y9, Y8
+	VPUNPCKHDQ     Y2, Y9, Y2
+	VPUNPCKLDQ     Y3, Y1, Y9
+	VPUNPCKHDQ     Y3, Y1, Y1
+	VPUNPCKLDQ     Y6, Y4, Y3
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y5, Y6
+	VPUNPCKHDQ     Y7, Y5, Y5
+	VPUNPCKLQDQ    Y3, Y8, Y7
+	VPUNPCKHQDQ    Y3, Y8, Y3
+	VPUNPCKLQDQ    Y4, Y2, Y8
+	VPUNPCKHQDQ    Y4, Y2, Y2
+	VPUNPCKLQDQ    Y6, Y9, Y4
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y5, Y1, Y9
+	VPUNPCKHQDQ    Y5, Y1, Y1
+	VPBROADCASTD   table15<>+0(SB), Y5
+	VPSRLW         $0x04, Y7, Y10
+	VPAND          Y5, Y7, Y7
+	VPSUBB         table28<>+0(SB), Y7, Y7
+	VMOVDQU        Y7, (CX)
+	VPAND          Y5, Y10, Y10
+	VPSUBB         table28<>+0(SB), Y10, Y10
+	VMOVDQU        Y10, 32(CX)
+	VPBROADCASTD   table15<>+0(SB), Y5
+	VPSRLW         $0x04, Y3, Y7
+	VPAND          Y5, Y3, Y3
+	VPSUBB         table28<>+0(SB), Y3, Y3
+	VMOVDQU        Y3, 64(CX)
+	VPAND          Y5, Y7, Y7
+	VPSUBB         table28<>+0(SB), Y7, Y7
+	VMOVDQU        Y7, 96(CX)
+	VPBROADCASTD   table15<>+0(SB), Y3
+	VPSRLW         $0x04, Y8, Y5
+	VPAND          Y3, Y8, Y8
+	VPSUBB         table28<>+0(SB), Y8, Y8
+	VMOVDQU        Y8, 128(CX)
+	VPAND          Y3, Y5, Y5
+	VPSUBB         table28<>+0(SB), Y5, Y5
+	VMOVDQU        Y5, 160(CX)
+	VPBROADCASTD   table15<>+0(SB), Y3
+	VPSRLW         $0x04, Y2, Y5
+	VPAND          Y3, Y2, Y2
+	VPSUBB         table28<>+0(SB), Y2, Y2
+	VMOVDQU        Y2, 192(CX)
+	VPAND          Y3, Y5, Y5
+	VPSUBB         table28<>+0(SB), Y5, Y5
+	VMOVDQU        Y5, 224(CX)
+	VPBROADCASTD   table15<>+0(SB), Y2
+	VPSRLW         $0x04, Y4, Y3
+	VPAND          Y2, Y4, Y4
+	VPSUBB         table28<>+0(SB), Y4, Y4
+	VMOVDQU        Y4, 256(CX)
+	VPAND          Y2, Y3, Y3
+	VPSUBB         table28<>+0(SB), Y3, Y3
+	VMOVDQU        Y3, 288(CX)
+	VPBROADCASTD   table15<>+0(SB), Y2
+	VPSRLW         $0x04, Y6, Y3
+	VPAND          Y2, Y6, Y6
+	VPSUBB         table28<>+0(SB), Y6, Y6
+	VMOVDQU        Y6, 320(CX)
+	VPAND          Y2, Y3, Y3
+	VPSUBB         table28<>+0(SB), Y3, Y3
+	VMOVDQU        Y3, 352(CX)
+	VPBROADCASTD   table15<>+0(SB), Y2
+	VPSRLW         $0x04, Y9, Y3
+	VPAND          Y2, Y9, Y9
+	VPSUBB         table28<>+0(SB), Y9, Y9
+	VMOVDQU        Y9, 384(CX)
+	VPAND          Y2, Y3, Y3
+	VPSUBB         table28<>+0(SB), Y3, Y3
+	VMOVDQU        Y3, 416(CX)
+	VPBROADCASTD   table15<>+0(SB), Y2
+	VPSRLW         $0x04, Y1, Y3
+	VPAND          Y2, Y1, Y1
+	VPSUBB         table28<>+0(SB), Y1, Y1
+	VMOVDQU        Y1, 448(CX)
+	VPAND          Y2, Y3, Y3
+	VPSUBB         table28<>+0(SB), Y3, Y3
+	VMOVDQU        Y3, 480(CX)
+	ADDQ           $+16, DI
+	ADDQ           $+16, R8
+	ADDQ           $+16, R9
+	ADDQ           $+16, R10
+	ADDQ           $+256, SI
+	ADDQ           $+512, CX
+	DECQ           AX
+	JNE            step
+	VZEROUPPER
+	RET
+
+other:
+	CMPQ         integers+0(FP), $+8
+	JNE          other2
+	MOVQ         d+8(FP), AX
+	MOVQ         8(AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         (AX), DI
+	LEAQ         (DI)(DX*4), R8
+	LEAQ         (R8)(DX*4), R9
+	LEAQ         (R9)(DX*4), R10
+	LEAQ         (DX)(DX*2), BX
+	LEAQ         (R10)(DX*4), SI
+	VPBROADCASTD 32(AX), Y0
+	MOVQ         24(AX), AX
+
+step2:
+	PREFETCHT1     (SI)
+	PREFETCHT1     64(SI)
+	PREFETCHT1     128(SI)
+	PREFETCHT1     192(SI)
+	VBROADCASTI128 (DI), Y1
+	VINSERTI128    $0x01, (R9), Y1, Y1
+	VPXOR          Y0, Y1, Y1
+	VBROADCASTI128 (DI)(DX*1), Y2
+	VINSERTI128    $0x01, (R9)(DX*1), Y2, Y2
+	VPXOR          Y0, Y2, Y2
+	VBROADCASTI128 (DI)(DX*2), Y3
+	VINSERTI128    $0x01, (R9)(DX*2), Y3, Y3
+	VPXOR          Y0, Y3, Y3
+	VBROADCASTI128 (DI)(BX*1), Y4
+	VINSERTI128    $0x01, (R9)(BX*1), Y4, Y4
+	VPXOR          Y0, Y4, Y4
+	VBROADCASTI128 (R8), Y5
+	VINSERTI128    $0x01, (R10), Y5, Y5
+	VPXOR          Y0, Y5, Y5
+	VBROADCASTI128 (R8)(DX*1), Y6
+	VINSERTI128    $0x01, (R10)(DX*1), Y6, Y6
+	VPXOR          Y0, Y6, Y6
+	VBROADCASTI128 (R8)(DX*2), Y7
+	VINSERTI128    $0x01, (R10)(DX*2), Y7, Y7
+	VPXOR          Y0, Y7, Y7
+	VBROADCASTI128 (R8)(BX*1), Y8
+	VINSERTI128    $0x01, (R10)(BX*1), Y8, Y8
+	VPXOR          Y0, Y8, Y8
+	VPUNPCKLWD     Y2, Y1, Y9
+	VPUNPCKHWD     Y2, Y1, Y1
+	VPUNPCKLWD     Y4, Y3, Y2
+	VPUNPCKHWD     Y4, Y3, Y3
+	VPUNPCKLWD     Y6, Y5, Y4
+	VPUNPCKHWD     Y6, Y5, Y5
+	VPUNPCKLWD     Y8, Y7, Y6
+	VPUNPCKHWD     Y8, Y7, Y7
+	VPUNPCKLDQ     Y2, Y9, Y8
+	VPUNPCKHDQ     Y2, Y9, Y2
+	VPUNPCKLDQ     Y3, Y1, Y9
+	VPUNPCKHDQ     Y3, Y1, Y1
+	VPUNPCKLDQ     Y6, Y4, Y3
+	VPUNPCKHDQ     Y6, Y4, Y4
+	VPUNPCKLDQ     Y7, Y5, Y6
+	VPUNPCKHDQ     Y7, Y5, Y5
+	VPUNPCKLQDQ    Y3, Y8, Y7
+	VPUNPCKHQDQ    Y3, Y8, Y3
+	VPUNPCKLQDQ    Y4, Y2, Y8
+	VPUNPCKHQDQ    Y4, Y2, Y2
+	VPUNPCKLQDQ    Y6, Y9, Y4
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y5, Y1, Y9
+	VPUNPCKHQDQ    Y5, Y1, Y1
+	VMOVDQU        Y7, (CX)
+	VMOVDQU        Y3, 32(CX)
+	VMOVDQU        Y8, 64(CX)
+	VMOVDQU        Y2, 96(CX)
+	VMOVDQU        Y4, 128(CX)
+	VMOVDQU        Y6, 160(CX)
+	VMOVDQU        Y9, 192(CX)
+	VMOVDQU        Y1, 224(CX)
+	ADDQ           $+16, DI
+	ADDQ           $+16, R8
+	ADDQ           $+16, R9
+	ADDQ           $+16, R10
+	ADDQ           $+256, SI
+	ADDQ           $+256, CX
+	DECQ           AX
+	JNE            step2
+	VZEROUPPER
+	RET
+
+other2:
+	RET
+
+DATA table28<>+0(SB)/4, $0x08080808
+DATA table28<>+4(SB)/4, $0x08080808
+DATA table28<>+8(SB)/4, $0x08080808
+DATA table28<>+12(SB)/4, $0x08080808
+DATA table28<>+16(SB)/4, $0x08080808
+DATA table28<>+20(SB)/4, $0x08080808
+DATA table28<>+24(SB)/4, $0x08080808
+DATA table28<>+28(SB)/4, $0x08080808
+GLOBL table28<>(SB), RODATA|NOPTR, $32
+
+// func tile(vectors int, d *tiling)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tile(SB), NOSPLIT, $0-16
+	CMPQ vectors+0(FP), $+1
+	JNE  other
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 32(AX), DI
+	MOVQ 40(AX), R8
+	MOVQ 48(AX), R9
+	LEAQ (R9)(R9*2), R9
+	MOVQ 56(AX), R9
+
+block:
+	MOVQ 64(AX), R10
+
+group:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   72(AX), R11
+
+step:
+	VPMOVSXBW    (CX), Y2
+	VPMOVSXBW    16(CX), Y3
+	VPBROADCASTD (BX), Y4
+	VPMADDWD     Y4, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VPMADDWD     Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VPMOVSXBW    32(CX), Y2
+	VPMOVSXBW    48(CX), Y3
+	VPBROADCASTD 4(BX), Y4
+	VPMADDWD     Y4, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VPMADDWD     Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VPMOVSXBW    64(CX), Y2
+	VPMOVSXBW    80(CX), Y3
+	VPBROADCASTD 8(BX), Y4
+	VPMADDWD     Y4, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VPMADDWD     Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VPMOVSXBW    96(CX), Y2
+	VPMOVSXBW    112(CX), Y3
+	VPBROADCASTD 12(BX), Y4
+	VPMADDWD     Y4, Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VPMADDWD     Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	ADDQ         $+128, CX
+	ADDQ         $+16, BX
+	DECQ         R11
+	JNE          step
+	VBROADCASTSS (SI), Y2
+	VMULPS       (DX), Y2, Y3
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (R8), Y3, Y0
+	VMOVUPS      Y0, (R8)
+	VMULPS       32(DX), Y2, Y0
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(R8), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $+4, SI
+	DECQ         R10
+	JNE          group
+	VBROADCASTSS (DI), Y0
+	VMOVUPS      (R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      32(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $+4, DI
+	ADDQ         $+128, DX
+	DECQ         R9
+	JNE          block
+	VZEROUPPER
+	RET
+
+other:
+	CMPQ vectors+0(FP), $+2
+	JNE  other2
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 32(AX), DI
+	MOVQ 40(AX), R8
+	MOVQ 48(AX), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ 56(AX), R10
+
+block2:
+	MOVQ 64(AX), R11
+
+group2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   72(AX), R12
+
+step2:
+	VPMOVSXBW    (CX), Y4
+	VPMOVSXBW    16(CX), Y5
+	VPBROADCASTD (BX), Y6
+	VPMADDWD     Y6, Y4, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y6, Y1, Y1
+	VPBROADCASTD (BX)(R9*1), Y6
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VPMADDWD     Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMOVSXBW    32(CX), Y4
+	VPMOVSXBW    48(CX), Y5
+	VPBROADCASTD 4(BX), Y6
+	VPMADDWD     Y6, Y4, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y6, Y1, Y1
+	VPBROADCASTD 4(BX)(R9*1), Y6
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VPMADDWD     Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMOVSXBW    64(CX), Y4
+	VPMOVSXBW    80(CX), Y5
+	VPBROADCASTD 8(BX), Y6
+	VPMADDWD     Y6, Y4, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y6, Y1, Y1
+	VPBROADCASTD 8(BX)(R9*1), Y6
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VPMADDWD     Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPMOVSXBW    96(CX), Y4
+	VPMOVSXBW    112(CX), Y5
+	VPBROADCASTD 12(BX), Y6
+	VPMADDWD     Y6, Y4, Y7
+	VPADDD       Y7, Y0, Y0
+	VPMADDWD     Y6, Y5, Y6
+	VPADDD       Y6, Y1, Y1
+	VPBROADCASTD 12(BX)(R9*1), Y6
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VPMADDWD     Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	ADDQ         $+128, CX
+	ADDQ         $+16, BX
+	DECQ         R12
+	JNE          step2
+	VBROADCASTSS (SI), Y4
+	VMULPS       (DX), Y4, Y5
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (R8), Y5, Y0
+	VMOVUPS      Y0, (R8)
+	VMULPS       32(DX), Y4, Y0
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(R8), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (SI)(R9*1), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  128(R8), Y1, Y2
+	VMOVUPS      Y2, 128(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  160(R8), Y0, Y3
+	VMOVUPS      Y3, 160(R8)
+	ADDQ         $+4, SI
+	DECQ         R11
+	JNE          group2
+	VBROADCASTSS (DI), Y0
+	VMOVUPS      (R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      32(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (DI)(R9*1), Y0
+	VMOVUPS      128(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 128(R8)
+	VMOVUPS      160(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 160(R8)
+	ADDQ         $+4, DI
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNE          block2
+	VZEROUPPER
+	RET
+
+other2:
+	CMPQ vectors+0(FP), $+3
+	JNE  other3
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 32(AX), DI
+	MOVQ 40(AX), R8
+	MOVQ 48(AX), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ 56(AX), R10
+
+block3:
+	MOVQ 64(AX), R11
+
+group3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   72(AX), R12
+
+step3:
+	VPMOVSXBW    (CX), Y6
+	VPMOVSXBW    16(CX), Y7
+	VPBROADCASTD (BX), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y1, Y1
+	VPBROADCASTD (BX)(R9*1), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y3, Y3
+	VPBROADCASTD (BX)(R9*2), Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VPMADDWD     Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMOVSXBW    32(CX), Y6
+	VPMOVSXBW    48(CX), Y7
+	VPBROADCASTD 4(BX), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y1, Y1
+	VPBROADCASTD 4(BX)(R9*1), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y3, Y3
+	VPBROADCASTD 4(BX)(R9*2), Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VPMADDWD     Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMOVSXBW    64(CX), Y6
+	VPMOVSXBW    80(CX), Y7
+	VPBROADCASTD 8(BX), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y1, Y1
+	VPBROADCASTD 8(BX)(R9*1), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y3, Y3
+	VPBROADCASTD 8(BX)(R9*2), Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VPMADDWD     Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMOVSXBW    96(CX), Y6
+	VPMOVSXBW    112(CX), Y7
+	VPBROADCASTD 12(BX), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y0, Y0
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y1, Y1
+	VPBROADCASTD 12(BX)(R9*1), Y8
+	VPMADDWD     Y8, Y6, Y9
+	VPADDD       Y9, Y2, Y2
+	VPMADDWD     Y8, Y7, Y8
+	VPADDD       Y8, Y3, Y3
+	VPBROADCASTD 12(BX)(R9*2), Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VPMADDWD     Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	ADDQ         $+128, CX
+	ADDQ         $+16, BX
+	DECQ         R12
+	JNE          step3
+	VBROADCASTSS (SI), Y6
+	VMULPS       (DX), Y6, Y7
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (R8), Y7, Y0
+	VMOVUPS      Y0, (R8)
+	VMULPS       32(DX), Y6, Y0
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(R8), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (SI)(R9*1), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  128(R8), Y1, Y2
+	VMOVUPS      Y2, 128(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  160(R8), Y0, Y3
+	VMOVUPS      Y3, 160(R8)
+	VBROADCASTSS (SI)(R9*2), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  256(R8), Y1, Y4
+	VMOVUPS      Y4, 256(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  288(R8), Y0, Y5
+	VMOVUPS      Y5, 288(R8)
+	ADDQ         $+4, SI
+	DECQ         R11
+	JNE          group3
+	VBROADCASTSS (DI), Y0
+	VMOVUPS      (R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      32(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (DI)(R9*1), Y0
+	VMOVUPS      128(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 128(R8)
+	VMOVUPS      160(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 160(R8)
+	VBROADCASTSS (DI)(R9*2), Y0
+	VMOVUPS      256(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 256(R8)
+	VMOVUPS      288(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 288(R8)
+	ADDQ         $+4, DI
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNE          block3
+	VZEROUPPER
+	RET
+
+other3:
+	CMPQ vectors+0(FP), $+4
+	JNE  other4
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 32(AX), DI
+	MOVQ 40(AX), R8
+	MOVQ 48(AX), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ 56(AX), R11
+
+block4:
+	MOVQ 64(AX), R12
+
+group4:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   72(AX), R13
+
+step4:
+	VPMOVSXBW    (CX), Y8
+	VPMOVSXBW    16(CX), Y9
+	VPBROADCASTD (BX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD (BX)(R9*1), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y3, Y3
+	VPBROADCASTD (BX)(R9*2), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD (BX)(R10*1), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMOVSXBW    32(CX), Y8
+	VPMOVSXBW    48(CX), Y9
+	VPBROADCASTD 4(BX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 4(BX)(R9*1), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y3, Y3
+	VPBROADCASTD 4(BX)(R9*2), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 4(BX)(R10*1), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMOVSXBW    64(CX), Y8
+	VPMOVSXBW    80(CX), Y9
+	VPBROADCASTD 8(BX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 8(BX)(R9*1), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y3, Y3
+	VPBROADCASTD 8(BX)(R9*2), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 8(BX)(R10*1), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMOVSXBW    96(CX), Y8
+	VPMOVSXBW    112(CX), Y9
+	VPBROADCASTD 12(BX), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 12(BX)(R9*1), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y2, Y2
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y3, Y3
+	VPBROADCASTD 12(BX)(R9*2), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 12(BX)(R10*1), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $+128, CX
+	ADDQ         $+16, BX
+	DECQ         R13
+	JNE          step4
+	VBROADCASTSS (SI), Y8
+	VMULPS       (DX), Y8, Y9
+	VCVTDQ2PS    Y0, Y0
+	VFMADD213PS  (R8), Y9, Y0
+	VMOVUPS      Y0, (R8)
+	VMULPS       32(DX), Y8, Y0
+	VCVTDQ2PS    Y1, Y1
+	VFMADD213PS  32(R8), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (SI)(R9*1), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y2, Y2
+	VFMADD213PS  128(R8), Y1, Y2
+	VMOVUPS      Y2, 128(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y3, Y3
+	VFMADD213PS  160(R8), Y0, Y3
+	VMOVUPS      Y3, 160(R8)
+	VBROADCASTSS (SI)(R9*2), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y4, Y4
+	VFMADD213PS  256(R8), Y1, Y4
+	VMOVUPS      Y4, 256(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y5, Y5
+	VFMADD213PS  288(R8), Y0, Y5
+	VMOVUPS      Y5, 288(R8)
+	VBROADCASTSS (SI)(R10*1), Y0
+	VMULPS       (DX), Y0, Y1
+	VCVTDQ2PS    Y6, Y6
+	VFMADD213PS  384(R8), Y1, Y6
+	VMOVUPS      Y6, 384(R8)
+	VMULPS       32(DX), Y0, Y0
+	VCVTDQ2PS    Y7, Y7
+	VFMADD213PS  416(R8), Y0, Y7
+	VMOVUPS      Y7, 416(R8)
+	ADDQ         $+4, SI
+	DECQ         R12
+	JNE          group4
+	VBROADCASTSS (DI), Y0
+	VMOVUPS      (R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      32(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 32(R8)
+	VBROADCASTSS (DI)(R9*1), Y0
+	VMOVUPS      128(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 128(R8)
+	VMOVUPS      160(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 160(R8)
+	VBROADCASTSS (DI)(R9*2), Y0
+	VMOVUPS      256(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 256(R8)
+	VMOVUPS      288(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 288(R8)
+	VBROADCASTSS (DI)(R10*1), Y0
+	VMOVUPS      384(R8), Y1
+	VFNMADD231PS 64(DX), Y0, Y1
+	VMOVUPS      Y1, 384(R8)
+	VMOVUPS      416(R8), Y1
+	VFNMADD231PS 96(DX), Y0, Y1
+	VMOVUPS      Y1, 416(R8)
+	ADDQ         $+4, DI
+	ADDQ         $+128, DX
+	DECQ         R11
+	JNE          block4
+	VZEROUPPER
+	RET
+
+other4:
+	RET
+
+// func wordRows(signed int, d *wordy)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·wordRows(SB), NOSPLIT, $0-16
+	CMPQ signed+0(FP), $+0
+	JNE  other
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 64(AX), BX
+	MOVQ 16(AX), SI
+	MOVQ 24(AX), DI
+	MOVQ 32(AX), R8
+	MOVQ 72(AX), R9
+
+pair:
+	MOVQ   40(AX), R10
+	MOVQ   48(AX), R11
+	MOVQ   56(AX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   80(AX), R13
+
+block:
+	MOVQ 88(AX), R14
+
+group:
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 1536(CX)
+	PREFETCHT0 1536(CX)(DX*1)
+	MOVQ       96(AX), R15
+
+step:
+	VMOVDQU      (R10), Y6
+	VPMOVZXBW    (CX), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y4, Y4
+	VPMOVZXBW    (CX)(DX*1), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      32(R10), Y6
+	VPMOVZXBW    16(CX), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y4, Y4
+	VPMOVZXBW    16(CX)(DX*1), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	ADDQ         $+32, CX
+	ADDQ         $+64, R10
+	DECQ         R15
+	JNE          step
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (SI), Y7
+	VMULPS       Y6, Y7, Y7
+	VCVTDQ2PS    Y4, Y4
+	VFMADD231PS  Y7, Y4, Y0
+	VBROADCASTSS (SI)(R8*1), Y4
+	VMULPS       Y6, Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y4, Y5, Y1
+	ADDQ         $+4, R11
+	DECQ         R14
+	JNE          group
+	VMOVSS       (R12), X4
+	VFNMADD231SS (DI), X4, X2
+	VFNMADD231SS (DI)(R8*1), X4, X3
+	ADDQ         $+4, R12
+	ADDQ         $+4, SI
+	ADDQ         $+4, DI
+	DECQ         R13
+	JNE          block
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X0, X4, X4
+	VPSHUFD      $0x4e, X4, X0
+	VADDPS       X0, X4, X4
+	VPSHUFD      $0xb1, X4, X0
+	VADDPS       X0, X4, X4
+	VADDSS       X2, X4, X4
+	VADDSS       (BX), X4, X4
+	VMOVSS       X4, (BX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VADDSS       X3, X0, X0
+	VADDSS       4(BX), X0, X0
+	VMOVSS       X0, 4(BX)
+	ADDQ         $+8, BX
+	ADDQ         DX, CX
+	ADDQ         R8, SI
+	ADDQ         R8, DI
+	DECQ         R9
+	JNE          pair
+	VZEROUPPER
+	RET
+
+other:
+	CMPQ signed+0(FP), $+1
+	JNE  other2
+	MOVQ d+8(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 64(AX), BX
+	MOVQ 16(AX), SI
+	MOVQ 24(AX), DI
+	MOVQ 32(AX), R8
+	MOVQ 72(AX), R9
+
+pair2:
+	MOVQ   40(AX), R10
+	MOVQ   48(AX), R11
+	MOVQ   56(AX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   80(AX), R13
+
+block2:
+	MOVQ 88(AX), R14
+
+group2:
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 1536(CX)
+	PREFETCHT0 1536(CX)(DX*1)
+	MOVQ       96(AX), R15
+
+step2:
+	VMOVDQU      (R10), Y6
+	VPMOVSXBW    (CX), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y4, Y4
+	VPMOVSXBW    (CX)(DX*1), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      32(R10), Y6
+	VPMOVSXBW    16(CX), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y4, Y4
+	VPMOVSXBW    16(CX)(DX*1), Y7
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	ADDQ         $+32, CX
+	ADDQ         $+64, R10
+	DECQ         R15
+	JNE          step2
+	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (SI), Y7
+	VMULPS       Y6, Y7, Y7
+	VCVTDQ2PS    Y4, Y4
+	VFMADD231PS  Y7, Y4, Y0
+	VBROADCASTSS (SI)(R8*1), Y4
+	VMULPS       Y6, Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y4, Y5, Y1
+	ADDQ         $+4, R11
+	DECQ         R14
+	JNE          group2
+	VMOVSS       (R12), X4
+	VFNMADD231SS (DI), X4, X2
+	VFNMADD231SS (DI)(R8*1), X4, X3
+	ADDQ         $+4, R12
+	ADDQ         $+4, SI
+	ADDQ         $+4, DI
+	DECQ         R13
+	JNE          block2
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X0, X4, X4
+	VPSHUFD      $0x4e, X4, X0
+	VADDPS       X0, X4, X4
+	VPSHUFD      $0xb1, X4, X0
+	VADDPS       X0, X4, X4
+	VADDSS       X2, X4, X4
+	VADDSS       (BX), X4, X4
+	VMOVSS       X4, (BX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VADDSS       X3, X0, X0
+	VADDSS       4(BX), X0, X0
+	VMOVSS       X0, 4(BX)
+	ADDQ         $+8, BX
+	ADDQ         DX, CX
+	ADDQ         R8, SI
+	ADDQ         R8, DI
+	DECQ         R9
+	JNE          pair2
+	VZEROUPPER
+	RET
+
+other2:
+	RET

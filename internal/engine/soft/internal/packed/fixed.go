@@ -75,7 +75,7 @@ func (w *Weights) factors(block int) (scale, product float32) {
 	scale = float32(s)
 	product = float32(scale * float32(o))
 	if w.Signed {
-		product += float32(8 * scale)
+		product += float32(float32(int(1)<<(w.Bits-1)) * scale)
 	}
 	return scale, product
 }
@@ -84,7 +84,7 @@ func (w *Weights) factors(block int) (scale, product float32) {
 func (w *Weights) bounded(row, rows int) bool {
 	for b := range rows * w.blocks() {
 		scale, product := w.factors(row*w.blocks() + b)
-		if !(math.Abs(float64(product))+16*math.Abs(float64(scale)) <= largest) {
+		if !(math.Abs(float64(product))+float64(int(1)<<w.Bits)*math.Abs(float64(scale)) <= largest) {
 			return false
 		}
 	}

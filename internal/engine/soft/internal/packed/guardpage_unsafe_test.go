@@ -76,3 +76,26 @@ func TestStaysInsideItsPages(t *testing.T) {
 		}
 	})
 }
+
+// TestTilesStayInsideTheirPages: the kernels read and write no element beyond their slices.
+func TestTilesStayInsideTheirPages(t *testing.T) {
+	tiled(t)
+	r := rand.New(rand.NewPCG(47, 48))
+	for _, c := range tileCases() {
+		for _, atEnd := range []bool{true, false} {
+			w := random(r, c.kind, c.rows, c.cols, 1, c.wide, false)
+			w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)
+			w.OffsetByte, w.OffsetHalf = fenced(t, w.OffsetByte, atEnd), fenced(t, w.OffsetHalf, atEnd)
+			w.OffsetSingle = fenced(t, w.OffsetSingle, atEnd)
+			tiles := w.Tiles(fenced(t, make([]float32, w.TileRoom(c.vectors)), atEnd))
+			for i := range c.vectors {
+				tiles.Set(i, fenced(t, steepHalves(r, c.cols), atEnd))
+			}
+			sums := fenced(t, make([]float32, (c.vectors-1)*TileStride+TileRows), atEnd)
+			for _, row := range []int{0, c.rows - TileRows} {
+				require.True(t, tiles.Products(sums, c.vectors, row))
+				tiles.Product(sums, make([]float32, c.cols), c.vectors, row)
+			}
+		}
+	}
+}

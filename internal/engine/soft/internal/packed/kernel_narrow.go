@@ -9,3 +9,7 @@ func fixGroups(int, *fixing) (most uint32, steep bool) { return 0, false }
 func fixedRows(int, int, int, *fixes)                  {}
 func expand(int, int, *dots)                           {}
 func multiply(int, int, *dots)                         {}
+func words(*wording) (most uint32, steep bool)         { return 0, false }
+func panel(int, *paneling)                             {}
+func tile(int, *tiling)                                {}
+func wordRows(int, *wordy)                             {}

@@ -51,3 +51,30 @@ func BenchmarkKernels(b *testing.B) {
 		per(b, len(data))
 	})
 }
+
+// BenchmarkTiles are products of some vectors with integers of 4 and 8 bits, of a matrix of 64 MiB (with -short of 256
+// KiB). The floor of one vector is BenchmarkDotsFloor, which it reaches with 8 bits. On an EPYC of family 25 llama.cpp
+// takes 24 ms for the 235 MB of a step with 8 bits, and computes 25e9 products a second in a prompt of 128 tokens.
+func BenchmarkTiles(b *testing.B) {
+	tiled(b)
+	for _, bits := range []int{4, 8} {
+		for _, n := range []int{1, 4, 8, 64} {
+			b.Run(fmt.Sprintf("%dbit/%d", bits, n), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 2))
+				w := random(r, kind{bits, 0, false, 2}, benchRows()*4/bits, benchCols, 1, 64, false)
+				w.Remember()
+				tiles, sums := w.Tiles(make([]float32, w.TileRoom(n))), make([]float32, n*TileStride)
+				for i := range n {
+					tiles.Set(i, halvesOf(r, benchCols))
+				}
+				b.SetBytes(int64(len(w.Data)))
+				for b.Loop() {
+					for row := 0; row < w.Rows; row += TileRows {
+						tiles.Products(sums, n, row)
+					}
+				}
+				b.ReportMetric(float64(w.Rows*w.Cols*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gproducts/s")
+			})
+		}
+	}
+}

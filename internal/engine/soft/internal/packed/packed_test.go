@@ -116,7 +116,7 @@ func TestSteepAtItsBound(t *testing.T) {
 						v := arranged(w, x)
 						require.Equal(t, small < 16 || f == 0x1p-5, v.finite, "blocks of %d, %d times %v from %d on",
 							wide, small, f, from)
-						require.Equal(t, !steep(x, min(wide, 128)), v.finite)
+						require.Equal(t, !steep(x, min(wide, 128), 12), v.finite)
 					}
 				}
 			}

@@ -110,7 +110,7 @@ func integers(w *Weights, x []float32, row int) (float32, bool) {
 	var lanes [16]float32
 	var products [][2]float32 // of each eight columns
 	group := min(w.Wide, 128)
-	if steep(x, group) {
+	if steep(x, group, 12) {
 		return 0, false
 	}
 	for from := 0; from < w.Cols; from += group {
@@ -161,9 +161,9 @@ func integers(w *Weights, x []float32, row int) (float32, bool) {
 	return lanes[0], true
 }
 
-// steep reports whether, of any 32 columns, at least half of those that are not 0 are less than 2^-12 of the power of
-// two in the greatest of their group.
-func steep(x []float32, group int) bool {
+// steep reports whether, of any 32 columns, at least half of those that are not 0 are less than a negative power of two
+// times that in the greatest of their group.
+func steep(x []float32, group, power int) bool {
 	for from := 0; from < len(x); from += 32 {
 		start := from / group * group
 		most, small, all := 0.0, 0, 0
@@ -175,7 +175,7 @@ func steep(x []float32, group int) bool {
 			if f != 0 {
 				all++
 			}
-			if f != 0 && math.Abs(float64(f)) < math.Ldexp(1, exponent-13) {
+			if f != 0 && math.Abs(float64(f)) < math.Ldexp(1, exponent-1-power) {
 				small++
 			}
 		}

@@ -1,0 +1,258 @@
+package packed
+
+import (
+	"github.com/anekit/anekit/internal/asm/emit"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// words makes integers of 16 bits of a vector. Each group has a unit, and the sum of its integers in it.
+func (w width) words() {
+	f := w.Dereference(w.Param("f"))
+	v := vector{w, f, w.Whole(f.Field("x")), w.Constant(0x7fffffff)}
+	to, units, sums := w.Whole(f.Field("to")), w.Whole(f.Field("units")), w.Whole(f.Field("sums"))
+	greatest := w.XMM()
+	w.VXORPS(greatest, greatest, greatest)
+	w.MOVB(Imm(1), w.Place(w.Return("steep")))
+	steep := w.Fresh("steep")
+	w.Times("group", w.Whole(f.Field("groups")), func() {
+		e, most := v.exponent()
+		w.VPMAXUD(most, greatest, greatest)
+		inverse, bound := w.GP64(), w.GP64()
+		w.MOVL(U32(268), inverse.As32()) // less an exponent is that of 2^14 over its power
+		w.SUBL(e.As32(), inverse.As32())
+		w.MOVL(e.As32(), bound.As32())
+		w.SUBL(w.Place(f.Field("least")), bound.As32())
+		by, unit, small, sum := v.power(inverse, 0), v.power(e, 14), v.power(bound, 0), w.Zero()
+		w.Times("piece", w.Whole(f.Field("each")), func() {
+			v.flat(small, steep)
+			r := w.Vectors(4)
+			for i := range r {
+				w.VMULPS(emit.At(v.x, 32*i), by, r[i])
+				w.VCVTPS2DQ(r[i], r[i])
+				w.VPADDD(r[i], sum, sum)
+			}
+			order := w.Vector()
+			w.VBROADCASTI128(w.Place(f.Field("order").Index(0)), order)
+			for i := range 2 {
+				w.VPACKSSDW(r[2*i+1], r[2*i], r[2*i])
+				w.VPERMQ(Imm(0xd8), r[2*i], r[2*i])
+				w.VPSHUFB(order, r[2*i], r[2*i])
+				w.VMOVDQU(r[2*i], emit.At(to, 32*i))
+			}
+			w.Add(128, v.x)
+			w.Add(64, to)
+		})
+		total := w.fold(sum, func(t, r reg.Register) { w.VPADDD(t, r, r) })
+		w.VCVTDQ2PS(total, total)
+		w.VMULSS(unit.AsX(), total, total)
+		w.VMOVSS(total, emit.At(sums, 0))
+		w.VMOVSS(unit.AsX(), emit.At(units, 0))
+		w.Add(4, sums)
+		w.Add(4, units)
+	})
+	most := w.GP32()
+	w.VMOVD(greatest, most)
+	w.Store(most, w.Return("most"))
+	w.MOVB(Imm(0), w.Place(w.Return("steep")))
+	w.Here(steep)
+	w.End()
+}
+
+// panel stores the integers of 16 rows as signed bytes: two columns of each row, then the next two.
+func (w width) panel(integers int) {
+	d := w.Dereference(w.Param("d"))
+	to, line, line3, ahead := w.Whole(d.Field("to")), w.Whole(d.Field("line")), w.GP64(), w.GP64()
+	var fours [4]reg.GPVirtual
+	fours[0] = w.Whole(d.Field("data"))
+	for i := range fours[1:] {
+		fours[i+1] = w.GP64()
+		w.LEAQ(Mem{Base: fours[i], Index: line, Scale: 4}, fours[i+1])
+	}
+	w.LEAQ(Mem{Base: line, Index: line, Scale: 2}, line3)
+	w.LEAQ(Mem{Base: fours[3], Index: line, Scale: 4}, ahead)
+	flip := w.Vector()
+	w.VPBROADCASTD(w.Place(d.Field("flip")), flip)
+	w.Times("step", w.Whole(d.Field("steps")), func() {
+		for i := range 4 {
+			w.PREFETCHT1(emit.At(ahead, 64*i))
+		}
+		r := w.Vectors(8)
+		for i := range r {
+			w.VBROADCASTI128(row(fours[i/4], line, line3, i%4, 0), r[i])
+			w.VINSERTI128(Imm(1), row(fours[2+i/4], line, line3, i%4, 0), r[i], r[i])
+			w.VPXOR(flip, r[i], r[i])
+		}
+		for i, r := range w.transpose(r) {
+			if integers == 8 {
+				w.VMOVDQU(r, emit.At(to, 32*i))
+				continue
+			}
+			nibbles, high := w.Constant(0x0f0f0f0f), w.Vector()
+			w.VPSRLW(Imm(4), r, high)
+			for half, r := range []reg.VecVirtual{r, high} {
+				w.VPAND(nibbles, r, r)
+				w.VPSUBB(w.Table(8, func(int) int { return 0x08080808 }), r, r)
+				w.VMOVDQU(r, emit.At(to, 64*i+32*half))
+			}
+		}
+		for _, four := range fours {
+			w.Add(16, four)
+		}
+		w.Add(256, ahead)
+		w.Add(2048/integers, to)
+	})
+	w.End()
+}
+
+// transpose exchanges rows and columns of eight words in each half of eight vectors.
+func (w width) transpose(r []reg.VecVirtual) []reg.VecVirtual {
+	words, doubles, quads := w.Vectors(8), w.Vectors(8), w.Vectors(8)
+	for i := range 4 {
+		w.VPUNPCKLWD(r[2*i+1], r[2*i], words[2*i])
+		w.VPUNPCKHWD(r[2*i+1], r[2*i], words[2*i+1])
+	}
+	for i := range 4 { // row i/2*4 and the next ones, column i%2*4 and the next ones
+		low, high := words[i/2*4+i%2], words[i/2*4+2+i%2]
+		w.VPUNPCKLDQ(high, low, doubles[2*i])
+		w.VPUNPCKHDQ(high, low, doubles[2*i+1])
+	}
+	for i := range 4 {
+		w.VPUNPCKLQDQ(doubles[4+i], doubles[i], quads[2*i])
+		w.VPUNPCKHQDQ(doubles[4+i], doubles[i], quads[2*i+1])
+	}
+	return quads
+}
+
+// tile adds the products of 16 rows of a panel with some vectors of words to sums.
+func (w width) tile(vectors int) {
+	d := w.Dereference(w.Param("d"))
+	panel, scale, x := w.Whole(d.Field("panel")), w.Whole(d.Field("scale")), w.Whole(d.Field("x"))
+	units, means, sums := w.Whole(d.Field("units")), w.Whole(d.Field("means")), w.Whole(d.Field("sums"))
+	line, line3 := w.Whole(d.Field("line")), w.GP64()
+	w.LEAQ(Mem{Base: line, Index: line, Scale: 2}, line3)
+	each := func(do func(i int, at func(base reg.Register, bytes int) Mem)) {
+		for i := range vectors {
+			do(i, func(base reg.Register, bytes int) Mem { return row(base, line, line3, i, bytes) })
+		}
+	}
+	w.Times("block", w.Whole(d.Field("blocks")), func() {
+		w.Times("group", w.Whole(d.Field("each")), func() {
+			products := make([]reg.VecVirtual, 2*vectors)
+			for i := range products {
+				products[i] = w.Zero()
+			}
+			w.Times("step", w.Whole(d.Field("steps")), func() {
+				for pair := range 4 {
+					integers := w.Vectors(2)
+					for half, r := range integers {
+						w.VPMOVSXBW(emit.At(panel, 32*pair+16*half), r)
+					}
+					each(func(i int, at func(reg.Register, int) Mem) {
+						both := w.Vector()
+						w.VPBROADCASTD(at(x, 4*pair), both)
+						for half, r := range integers {
+							product := w.Vector()
+							w.VPMADDWD(both, r, product)
+							w.VPADDD(product, products[2*i+half], products[2*i+half])
+						}
+					})
+				}
+				w.Add(128, panel)
+				w.Add(16, x)
+			})
+			each(func(i int, at func(reg.Register, int) Mem) {
+				unit := w.Vector()
+				w.VBROADCASTSS(at(units, 0), unit)
+				for half, r := range products[2*i:][:2] {
+					worth, sum := w.Vector(), emit.At(sums, 128*i+32*half)
+					w.VMULPS(emit.At(scale, 32*half), unit, worth)
+					w.VCVTDQ2PS(r, r)
+					w.VFMADD213PS(sum, worth, r)
+					w.VMOVUPS(r, sum)
+				}
+			})
+			w.Add(4, units)
+		})
+		each(func(i int, at func(reg.Register, int) Mem) {
+			mean := w.Vector()
+			w.VBROADCASTSS(at(means, 0), mean)
+			for half := range 2 {
+				r, sum := w.Vector(), emit.At(sums, 128*i+32*half)
+				w.VMOVUPS(sum, r)
+				w.VFNMADD231PS(emit.At(scale, 64+32*half), mean, r)
+				w.VMOVUPS(r, sum)
+			}
+		})
+		w.Add(4, means)
+		w.Add(128, scale)
+	})
+	w.End()
+}
+
+// wordRows adds the products of pairs of rows of bytes with one vector of words to sums.
+func (w width) wordRows(extend func(...Op)) {
+	d := w.Dereference(w.Param("d"))
+	data, line, to := w.Whole(d.Field("data")), w.Whole(d.Field("line")), w.Whole(d.Field("sums"))
+	scale, product, stride := w.Whole(d.Field("scale")), w.Whole(d.Field("product")), w.Whole(d.Field("stride"))
+	w.Times("pair", w.Whole(d.Field("pairs")), func() {
+		x, units, means := w.Whole(d.Field("x")), w.Whole(d.Field("units")), w.Whole(d.Field("means"))
+		sums := []reg.VecVirtual{w.Zero(), w.Zero()}
+		offsets := []reg.VecVirtual{w.XMM(), w.XMM()}
+		for _, r := range offsets {
+			w.VXORPS(r, r, r)
+		}
+		w.Times("block", w.Whole(d.Field("blocks")), func() {
+			w.Times("group", w.Whole(d.Field("each")), func() {
+				products := []reg.VecVirtual{w.Zero(), w.Zero()}
+				for i := range products {
+					w.PREFETCHT0(row(data, line, nil, i, 1536))
+				}
+				w.Times("step", w.Whole(d.Field("steps")), func() {
+					for half := range 2 {
+						words := w.Vector()
+						w.VMOVDQU(emit.At(x, 32*half), words)
+						for i := range products {
+							r := w.Vector()
+							extend(row(data, line, nil, i, 16*half), r)
+							w.VPMADDWD(words, r, r)
+							w.VPADDD(r, products[i], products[i])
+						}
+					}
+					w.Add(32, data)
+					w.Add(64, x)
+				})
+				unit := w.Vector()
+				w.VBROADCASTSS(emit.At(units, 0), unit)
+				for i, r := range products {
+					worth := w.Vector()
+					w.VBROADCASTSS(row(scale, stride, nil, i, 0), worth)
+					w.VMULPS(unit, worth, worth)
+					w.VCVTDQ2PS(r, r)
+					w.VFMADD231PS(worth, r, sums[i])
+				}
+				w.Add(4, units)
+			})
+			mean := w.XMM()
+			w.VMOVSS(emit.At(means, 0), mean)
+			for i, r := range offsets {
+				w.VFNMADD231SS(row(product, stride, nil, i, 0), mean, r)
+			}
+			for _, r := range []reg.Register{means, scale, product} {
+				w.Add(4, r)
+			}
+		})
+		for i := range sums {
+			r := w.total(sums[i : i+1])
+			w.VADDSS(offsets[i], r, r)
+			w.VADDSS(emit.At(to, 4*i), r, r)
+			w.VMOVSS(r, emit.At(to, 4*i))
+		}
+		w.Add(8, to)
+		w.ADDQ(line, data)
+		w.ADDQ(stride, scale)
+		w.ADDQ(stride, product)
+	})
+	w.End()
+}
