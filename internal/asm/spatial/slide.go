@@ -22,7 +22,8 @@ func (w width) slide(k kind) {
 	t.high, t.high3 = high, w.GP64()
 	w.LEAQ(Mem{Base: high, Index: high, Scale: 2}, t.high3)
 	t.prepare()
-	row := w.GP64()
+	row, plane := w.GP64(), w.Fresh("plane")
+	w.Here(plane)
 	w.XORQ(row, row)
 	rows, columns, done := w.Fresh("rows"), w.Fresh("columns"), w.Fresh("done")
 	column, base, at, i := w.GP64(), w.GP64(), w.GP64(), w.GP64()
@@ -60,6 +61,15 @@ func (w width) slide(k kind) {
 	w.ADDQ(before, dst)
 	w.JMP(rows)
 	w.Here(done)
+	w.ADDQ(w.Place(s.Field("nextRoom")), room)
+	w.ADDQ(w.Place(s.Field("nextResult")), dst)
+	if k.name == "Floats" {
+		step := w.Whole(s.Field("taps"))
+		w.LEAQ(Mem{Base: t.weights, Index: step, Scale: 4}, t.weights)
+		w.Add(4, t.bias)
+	}
+	w.DECQ(w.Place(s.Field("planes")))
+	w.JNE(plane)
 	w.End()
 }
 
@@ -83,6 +93,7 @@ type tiled struct {
 	high, high3 reg.Register // the bytes between rows of the plane
 	results     []reg.VecVirtual
 	weights     reg.Register
+	bias        reg.Register
 	words       reg.VecVirtual // of keys
 	means
 }
@@ -91,7 +102,7 @@ func (t *tiled) prepare() {
 	n := tileRows
 	switch t.name {
 	case "Floats":
-		t.weights = t.Whole(t.s.Field("weights"))
+		t.weights, t.bias = t.Whole(t.s.Field("weights")), t.Whole(t.s.Field("bias"))
 	case "Keys":
 		t.words = t.Constant(0x7fff7fff)
 	case "Doubles":
@@ -168,7 +179,7 @@ func (t *tiled) end(dst, row, column reg.Register) {
 	t.MOVQ(t.Place(t.s.Field("to")), to)
 	switch t.name {
 	case "Floats":
-		t.VBROADCASTSS(t.Place(t.s.Field("bias")), bias)
+		t.VBROADCASTSS(emit.At(t.bias, 0), bias)
 	case "Units", "Doubles":
 		t.MOVQ(t.Place(t.s.Field("ofRow")), inverses)
 		t.LEAQ(Mem{Base: inverses, Index: row, Scale: 8}, inverses)

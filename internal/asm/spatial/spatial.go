@@ -68,14 +68,16 @@ func (w width) repeatEach() {
 // spread writes a function that takes 16 halves of a row at a time, or 8 of one phase.
 func (w width) spread(k kind, stride int) {
 	s := w.Dereference(w.Param("s"))
-	x, room, rows := w.Whole(s.Field("x")), w.Whole(s.Field("room")), w.Whole(s.Field("rows"))
+	x, room, rows := w.Whole(s.Field("x")), w.Whole(s.Field("room")), w.GP64()
 	w.ADDQ(w.Place(s.Field("at")), room)
 	other := w.Whole(s.Field("other"))
 	put := &putting{width: w, kind: k, stride: stride, other: other, s: s}
 	v := w.Vector()
 	put.prepare()
 	in, out, n := w.GP64(), w.GP64(), w.GP64()
-	row := w.Fresh("row")
+	plane, row := w.Fresh("plane"), w.Fresh("row")
+	w.Here(plane)
+	w.MOVQ(w.Place(s.Field("rows")), rows)
 	w.Here(row)
 	w.MOVQ(x, in)
 	w.MOVQ(room, out)
@@ -101,6 +103,9 @@ func (w width) spread(k kind, stride int) {
 	w.ADDQ(w.Place(s.Field("pitch")), room)
 	w.DECQ(rows)
 	w.JNE(row)
+	w.ADDQ(w.Place(s.Field("gap")), room)
+	w.DECQ(w.Place(s.Field("planes")))
+	w.JNE(plane)
 	if put.limited() {
 		w.VPTEST(put.wrong, put.wrong)
 		w.SETNE(w.Place(s.Field("beyond")))

@@ -10,9 +10,11 @@ TEXT ·spreadFloats(SB), NOSPLIT, $0-16
 	MOVQ s+8(FP), AX
 	MOVQ (AX), CX
 	MOVQ 8(AX), DX
-	MOVQ 48(AX), BX
 	ADDQ 16(AX), DX
-	MOVQ 24(AX), SI
+	MOVQ 24(AX), BX
+
+plane:
+	MOVQ 48(AX), BX
 
 row:
 	MOVQ  CX, SI
@@ -44,6 +46,9 @@ next:
 	ADDQ 40(AX), DX
 	DECQ BX
 	JNE  row
+	ADDQ 144(AX), DX
+	DECQ 136(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 
@@ -53,10 +58,12 @@ other:
 	MOVQ           s+8(FP), AX
 	MOVQ           (AX), CX
 	MOVQ           8(AX), DX
-	MOVQ           48(AX), BX
 	ADDQ           16(AX), DX
 	MOVQ           24(AX), SI
 	VBROADCASTI128 table0<>+0(SB), Y1
+
+plane2:
+	MOVQ 48(AX), BX
 
 row2:
 	MOVQ  CX, DI
@@ -98,6 +105,9 @@ next2:
 	ADDQ 40(AX), DX
 	DECQ BX
 	JNE  row2
+	ADDQ 144(AX), DX
+	DECQ 136(AX)
+	JNE  plane2
 	VZEROUPPER
 	RET
 
@@ -127,75 +137,85 @@ GLOBL table0<>(SB), RODATA|NOPTR, $16
 TEXT ·slideFloats(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), AX
 	MOVQ (AX), CX
-	MOVQ 48(AX), DX
-	MOVQ 56(AX), BX
+	MOVQ 72(AX), DX
+	MOVQ 80(AX), BX
 	ADDQ 8(AX), CX
 	MOVQ 16(AX), SI
 	LEAQ (BX)(BX*2), DI
 	MOVQ 32(AX), R8
-	XORQ R9, R9
+	MOVQ 40(AX), R9
 
-rows:
+plane:
 	XORQ R10, R10
 
+rows:
+	XORQ R11, R11
+
 columns:
-	LEAQ   (CX)(R10*4), R11
+	LEAQ   (CX)(R11*4), R12
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	XORQ   R13, R13
+	XORQ   R14, R14
 
 tap:
-	MOVQ         (SI)(R13*8), R12
-	ADDQ         R11, R12
-	VBROADCASTSS (R8)(R13*4), Y4
-	VFMADD231PS  (R12), Y4, Y0
-	VFMADD231PS  (R12)(BX*1), Y4, Y1
-	VFMADD231PS  (R12)(BX*2), Y4, Y2
-	VFMADD231PS  (R12)(DI*1), Y4, Y3
-	INCQ         R13
-	CMPQ         R13, 24(AX)
+	MOVQ         (SI)(R14*8), R13
+	ADDQ         R12, R13
+	VBROADCASTSS (R8)(R14*4), Y4
+	VFMADD231PS  (R13), Y4, Y0
+	VFMADD231PS  (R13)(BX*1), Y4, Y1
+	VFMADD231PS  (R13)(BX*2), Y4, Y2
+	VFMADD231PS  (R13)(DI*1), Y4, Y3
+	INCQ         R14
+	CMPQ         R14, 24(AX)
 	JNE          tap
-	LEAQ         (DX)(R10*2), R12
-	MOVQ         64(AX), R11
-	VBROADCASTSS 40(AX), Y4
+	LEAQ         (DX)(R11*2), R13
+	MOVQ         88(AX), R12
+	VBROADCASTSS (R9), Y4
 	VADDPS       Y4, Y0, Y0
-	VCVTPS2PH    $0x00, Y0, (R12)
-	ADDQ         R11, R12
+	VCVTPS2PH    $0x00, Y0, (R13)
+	ADDQ         R12, R13
 	VADDPS       Y4, Y1, Y1
-	VCVTPS2PH    $0x00, Y1, (R12)
-	ADDQ         R11, R12
+	VCVTPS2PH    $0x00, Y1, (R13)
+	ADDQ         R12, R13
 	VADDPS       Y4, Y2, Y2
-	VCVTPS2PH    $0x00, Y2, (R12)
-	ADDQ         R11, R12
+	VCVTPS2PH    $0x00, Y2, (R13)
+	ADDQ         R12, R13
 	VADDPS       Y4, Y3, Y3
-	VCVTPS2PH    $0x00, Y3, (R12)
-	ADDQ         R11, R12
-	CMPQ         R10, 80(AX)
+	VCVTPS2PH    $0x00, Y3, (R13)
+	ADDQ         R12, R13
+	CMPQ         R11, 104(AX)
 	JEQ          end
-	ADDQ         $+8, R10
-	CMPQ         R10, 80(AX)
-	CMOVQGT      80(AX), R10
+	ADDQ         $+8, R11
+	CMPQ         R11, 104(AX)
+	CMOVQGT      104(AX), R11
 	JMP          columns
 
 end:
-	MOVQ    R9, R10
-	CMPQ    R9, 72(AX)
+	MOVQ    R10, R11
+	CMPQ    R10, 96(AX)
 	JEQ     done
-	ADDQ    $+4, R9
-	CMPQ    R9, 72(AX)
-	CMOVQGT 72(AX), R9
-	NEGQ    R10
-	ADDQ    R9, R10
-	MOVQ    BX, R11
-	IMULQ   R10, R11
-	ADDQ    R11, CX
-	IMULQ   64(AX), R10
-	ADDQ    R10, DX
+	ADDQ    $+4, R10
+	CMPQ    R10, 96(AX)
+	CMOVQGT 96(AX), R10
+	NEGQ    R11
+	ADDQ    R10, R11
+	MOVQ    BX, R12
+	IMULQ   R11, R12
+	ADDQ    R12, CX
+	IMULQ   88(AX), R11
+	ADDQ    R11, DX
 	JMP     rows
 
 done:
+	ADDQ 56(AX), CX
+	ADDQ 64(AX), DX
+	MOVQ 24(AX), R10
+	LEAQ (R8)(R10*4), R8
+	ADDQ $+4, R9
+	DECQ 48(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 
@@ -207,12 +227,14 @@ TEXT ·spreadKeys(SB), NOSPLIT, $0-16
 	MOVQ         s+8(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         8(AX), DX
-	MOVQ         48(AX), BX
 	ADDQ         16(AX), DX
-	MOVQ         24(AX), SI
+	MOVQ         24(AX), BX
 	VPBROADCASTD table1<>+0(SB), Y1
 	VXORPS       Y3, Y3, Y3
-	VPBROADCASTW 136(AX), Y2
+	VPBROADCASTW 152(AX), Y2
+
+plane:
+	MOVQ 48(AX), BX
 
 row:
 	MOVQ  CX, SI
@@ -254,8 +276,11 @@ next:
 	ADDQ   40(AX), DX
 	DECQ   BX
 	JNE    row
+	ADDQ   144(AX), DX
+	DECQ   136(AX)
+	JNE    plane
 	VPTEST Y3, Y3
-	SETNE  138(AX)
+	SETNE  154(AX)
 	VZEROUPPER
 	RET
 
@@ -265,13 +290,15 @@ other:
 	MOVQ           s+8(FP), AX
 	MOVQ           (AX), CX
 	MOVQ           8(AX), DX
-	MOVQ           48(AX), BX
 	ADDQ           16(AX), DX
 	MOVQ           24(AX), SI
 	VPBROADCASTD   table1<>+0(SB), Y1
 	VXORPS         Y3, Y3, Y3
-	VPBROADCASTW   136(AX), Y2
+	VPBROADCASTW   152(AX), Y2
 	VBROADCASTI128 table0<>+0(SB), Y4
+
+plane2:
+	MOVQ 48(AX), BX
 
 row2:
 	MOVQ  CX, DI
@@ -319,8 +346,11 @@ next2:
 	ADDQ   40(AX), DX
 	DECQ   BX
 	JNE    row2
+	ADDQ   144(AX), DX
+	DECQ   136(AX)
+	JNE    plane2
 	VPTEST Y3, Y3
-	SETNE  138(AX)
+	SETNE  154(AX)
 	VZEROUPPER
 	RET
 
@@ -335,13 +365,15 @@ GLOBL table1<>(SB), RODATA|NOPTR, $4
 TEXT ·slideKeys(SB), NOSPLIT, $0-8
 	MOVQ         s+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
 	ADDQ         8(AX), CX
 	MOVQ         16(AX), SI
 	LEAQ         (BX)(BX*2), DI
 	VPBROADCASTD table1<>+0(SB), Y0
-	XORQ         R8, R8
+
+plane:
+	XORQ R8, R8
 
 rows:
 	XORQ R9, R9
@@ -369,7 +401,7 @@ tap:
 	CMPQ    R12, 24(AX)
 	JNE     tap
 	LEAQ    (DX)(R9*2), R11
-	MOVQ    64(AX), R10
+	MOVQ    88(AX), R10
 	VPSRAW  $0x0f, Y1, Y5
 	VPAND   Y0, Y5, Y5
 	VPXOR   Y5, Y1, Y1
@@ -390,30 +422,34 @@ tap:
 	VPXOR   Y1, Y4, Y4
 	VMOVDQU Y4, (R11)
 	ADDQ    R10, R11
-	CMPQ    R9, 80(AX)
+	CMPQ    R9, 104(AX)
 	JEQ     end
 	ADDQ    $+16, R9
-	CMPQ    R9, 80(AX)
-	CMOVQGT 80(AX), R9
+	CMPQ    R9, 104(AX)
+	CMOVQGT 104(AX), R9
 	JMP     columns
 
 end:
 	MOVQ    R8, R9
-	CMPQ    R8, 72(AX)
+	CMPQ    R8, 96(AX)
 	JEQ     done
 	ADDQ    $+4, R8
-	CMPQ    R8, 72(AX)
-	CMOVQGT 72(AX), R8
+	CMPQ    R8, 96(AX)
+	CMOVQGT 96(AX), R8
 	NEGQ    R9
 	ADDQ    R8, R9
 	MOVQ    BX, R10
 	IMULQ   R9, R10
 	ADDQ    R10, CX
-	IMULQ   64(AX), R9
+	IMULQ   88(AX), R9
 	ADDQ    R9, DX
 	JMP     rows
 
 done:
+	ADDQ 56(AX), CX
+	ADDQ 64(AX), DX
+	DECQ 48(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 
@@ -425,13 +461,15 @@ TEXT ·spreadUnits(SB), NOSPLIT, $0-16
 	MOVQ         s+8(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         8(AX), DX
-	MOVQ         48(AX), BX
 	ADDQ         16(AX), DX
-	MOVQ         24(AX), SI
+	MOVQ         24(AX), BX
 	VPBROADCASTD table1<>+0(SB), Y1
 	VXORPS       Y3, Y3, Y3
-	VPBROADCASTW 136(AX), Y2
+	VPBROADCASTW 152(AX), Y2
 	VPBROADCASTD table2<>+0(SB), Y4
+
+plane:
+	MOVQ 48(AX), BX
 
 row:
 	MOVQ  CX, SI
@@ -473,8 +511,11 @@ next:
 	ADDQ   40(AX), DX
 	DECQ   BX
 	JNE    row
+	ADDQ   144(AX), DX
+	DECQ   136(AX)
+	JNE    plane
 	VPTEST Y3, Y3
-	SETNE  138(AX)
+	SETNE  154(AX)
 	VZEROUPPER
 	RET
 
@@ -484,14 +525,16 @@ other:
 	MOVQ           s+8(FP), AX
 	MOVQ           (AX), CX
 	MOVQ           8(AX), DX
-	MOVQ           48(AX), BX
 	ADDQ           16(AX), DX
 	MOVQ           24(AX), SI
 	VPBROADCASTD   table1<>+0(SB), Y1
 	VXORPS         Y3, Y3, Y3
-	VPBROADCASTW   136(AX), Y2
+	VPBROADCASTW   152(AX), Y2
 	VPBROADCASTD   table2<>+0(SB), Y4
 	VBROADCASTI128 table0<>+0(SB), Y5
+
+plane2:
+	MOVQ 48(AX), BX
 
 row2:
 	MOVQ  CX, DI
@@ -547,8 +590,11 @@ next2:
 	ADDQ   40(AX), DX
 	DECQ   BX
 	JNE    row2
+	ADDQ   144(AX), DX
+	DECQ   136(AX)
+	JNE    plane2
 	VPTEST Y3, Y3
-	SETNE  138(AX)
+	SETNE  154(AX)
 	VZEROUPPER
 	RET
 
@@ -563,8 +609,8 @@ GLOBL table2<>(SB), RODATA|NOPTR, $4
 TEXT ·slideUnits(SB), NOSPLIT, $0-8
 	MOVQ         s+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         48(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
 	ADDQ         8(AX), CX
 	MOVQ         16(AX), SI
 	LEAQ         (BX)(BX*2), DI
@@ -578,7 +624,9 @@ TEXT ·slideUnits(SB), NOSPLIT, $0-8
 	VPBROADCASTD table3<>+0(SB), Y3
 	VPBROADCASTD table4<>+0(SB), Y4
 	VBROADCASTSD table5<>+0(SB), Y5
-	XORQ         R8, R8
+
+plane:
+	XORQ R8, R8
 
 rows:
 	XORQ R9, R9
@@ -602,13 +650,13 @@ tap:
 	CMPQ         R12, 24(AX)
 	JNE          tap
 	LEAQ         (DX)(R9*2), R11
-	MOVQ         64(AX), R10
-	MOVQ         104(AX), R12
+	MOVQ         88(AX), R10
+	MOVQ         128(AX), R12
 	LEAQ         (R12)(R8*8), R12
 	MOVQ         (R12), R13
 	ADDQ         R9, R13
-	MOVQ         88(AX), R14
-	MOVQ         96(AX), R15
+	MOVQ         112(AX), R14
+	MOVQ         120(AX), R15
 	VCVTDQ2PS    Y6, Y10
 	VMULPS       (R15)(R13*4), Y10, Y10
 	VMULPS       Y3, Y10, Y11
@@ -645,8 +693,8 @@ sure:
 	ADDQ         R10, R11
 	MOVQ         8(R12), R13
 	ADDQ         R9, R13
-	MOVQ         88(AX), R14
-	MOVQ         96(AX), R15
+	MOVQ         112(AX), R14
+	MOVQ         120(AX), R15
 	VCVTDQ2PS    Y7, Y6
 	VMULPS       (R15)(R13*4), Y6, Y6
 	VMULPS       Y3, Y6, Y10
@@ -683,8 +731,8 @@ sure2:
 	ADDQ         R10, R11
 	MOVQ         16(R12), R13
 	ADDQ         R9, R13
-	MOVQ         88(AX), R14
-	MOVQ         96(AX), R15
+	MOVQ         112(AX), R14
+	MOVQ         120(AX), R15
 	VCVTDQ2PS    Y8, Y6
 	VMULPS       (R15)(R13*4), Y6, Y6
 	VMULPS       Y3, Y6, Y7
@@ -721,8 +769,8 @@ sure3:
 	ADDQ         R10, R11
 	MOVQ         24(R12), R12
 	ADDQ         R9, R12
-	MOVQ         88(AX), R13
-	MOVQ         96(AX), R14
+	MOVQ         112(AX), R13
+	MOVQ         120(AX), R14
 	VCVTDQ2PS    Y9, Y6
 	VMULPS       (R14)(R12*4), Y6, Y6
 	VMULPS       Y3, Y6, Y7
@@ -757,30 +805,34 @@ sure3:
 
 sure4:
 	ADDQ    R10, R11
-	CMPQ    R9, 80(AX)
+	CMPQ    R9, 104(AX)
 	JEQ     end
 	ADDQ    $+8, R9
-	CMPQ    R9, 80(AX)
-	CMOVQGT 80(AX), R9
+	CMPQ    R9, 104(AX)
+	CMOVQGT 104(AX), R9
 	JMP     columns
 
 end:
 	MOVQ    R8, R9
-	CMPQ    R8, 72(AX)
+	CMPQ    R8, 96(AX)
 	JEQ     done
 	ADDQ    $+4, R8
-	CMPQ    R8, 72(AX)
-	CMOVQGT 72(AX), R8
+	CMPQ    R8, 96(AX)
+	CMOVQGT 96(AX), R8
 	NEGQ    R9
 	ADDQ    R8, R9
 	MOVQ    BX, R10
 	IMULQ   R9, R10
 	ADDQ    R10, CX
-	IMULQ   64(AX), R9
+	IMULQ   88(AX), R9
 	ADDQ    R9, DX
 	JMP     rows
 
 done:
+	ADDQ 56(AX), CX
+	ADDQ 64(AX), DX
+	DECQ 48(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 
@@ -802,9 +854,11 @@ TEXT ·spreadDoubles(SB), NOSPLIT, $0-16
 	MOVQ s+8(FP), AX
 	MOVQ (AX), CX
 	MOVQ 8(AX), DX
-	MOVQ 48(AX), BX
 	ADDQ 16(AX), DX
-	MOVQ 24(AX), SI
+	MOVQ 24(AX), BX
+
+plane:
+	MOVQ 48(AX), BX
 
 row:
 	MOVQ  CX, SI
@@ -844,6 +898,9 @@ next:
 	ADDQ 40(AX), DX
 	DECQ BX
 	JNE  row
+	ADDQ 144(AX), DX
+	DECQ 136(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 
@@ -853,10 +910,12 @@ other:
 	MOVQ           s+8(FP), AX
 	MOVQ           (AX), CX
 	MOVQ           8(AX), DX
-	MOVQ           48(AX), BX
 	ADDQ           16(AX), DX
 	MOVQ           24(AX), SI
 	VBROADCASTI128 table0<>+0(SB), Y1
+
+plane2:
+	MOVQ 48(AX), BX
 
 row2:
 	MOVQ  CX, DI
@@ -914,6 +973,9 @@ next2:
 	ADDQ 40(AX), DX
 	DECQ BX
 	JNE  row2
+	ADDQ 144(AX), DX
+	DECQ 136(AX)
+	JNE  plane2
 	VZEROUPPER
 	RET
 
@@ -925,8 +987,8 @@ other2:
 TEXT ·slideDoubles(SB), NOSPLIT, $0-8
 	MOVQ     s+0(FP), AX
 	MOVQ     (AX), CX
-	MOVQ     48(AX), DX
-	MOVQ     56(AX), BX
+	MOVQ     72(AX), DX
+	MOVQ     80(AX), BX
 	ADDQ     8(AX), CX
 	MOVQ     16(AX), SI
 	LEAQ     (BX)(BX*2), DI
@@ -937,7 +999,9 @@ TEXT ·slideDoubles(SB), NOSPLIT, $0-8
 	VPSLLQ   $0x02, Y2, Y2
 	VPSRLQ   $0x03, Y0, Y1
 	VPSLLQ   $0x03, Y1, Y1
-	XORQ     R8, R8
+
+plane:
+	XORQ R8, R8
 
 rows:
 	XORQ R9, R9
@@ -969,12 +1033,12 @@ tap:
 	CMPQ        R12, 24(AX)
 	JNE         tap
 	LEAQ        (DX)(R9*2), R11
-	MOVQ        64(AX), R10
-	MOVQ        104(AX), R12
+	MOVQ        88(AX), R10
+	MOVQ        128(AX), R12
 	LEAQ        (R12)(R8*8), R12
 	MOVQ        (R12), R13
 	ADDQ        R9, R13
-	MOVQ        88(AX), R14
+	MOVQ        112(AX), R14
 	VMULPD      (R14)(R13*8), Y3, Y3
 	VPADDQ      Y2, Y3, Y3
 	VMULPD      32(R14)(R13*8), Y4, Y4
@@ -994,7 +1058,7 @@ tap:
 	ADDQ        R10, R11
 	MOVQ        8(R12), R13
 	ADDQ        R9, R13
-	MOVQ        88(AX), R14
+	MOVQ        112(AX), R14
 	VMULPD      (R14)(R13*8), Y5, Y5
 	VPADDQ      Y2, Y5, Y5
 	VMULPD      32(R14)(R13*8), Y6, Y6
@@ -1014,7 +1078,7 @@ tap:
 	ADDQ        R10, R11
 	MOVQ        16(R12), R13
 	ADDQ        R9, R13
-	MOVQ        88(AX), R14
+	MOVQ        112(AX), R14
 	VMULPD      (R14)(R13*8), Y7, Y7
 	VPADDQ      Y2, Y7, Y7
 	VMULPD      32(R14)(R13*8), Y8, Y8
@@ -1034,7 +1098,7 @@ tap:
 	ADDQ        R10, R11
 	MOVQ        24(R12), R12
 	ADDQ        R9, R12
-	MOVQ        88(AX), R13
+	MOVQ        112(AX), R13
 	VMULPD      (R13)(R12*8), Y9, Y9
 	VPADDQ      Y2, Y9, Y9
 	VMULPD      32(R13)(R12*8), Y10, Y10
@@ -1052,30 +1116,34 @@ tap:
 	VINSERTF128 $0x01, X3, Y15, Y15
 	VCVTPS2PH   $0x00, Y15, (R11)
 	ADDQ        R10, R11
-	CMPQ        R9, 80(AX)
+	CMPQ        R9, 104(AX)
 	JEQ         end
 	ADDQ        $+8, R9
-	CMPQ        R9, 80(AX)
-	CMOVQGT     80(AX), R9
+	CMPQ        R9, 104(AX)
+	CMOVQGT     104(AX), R9
 	JMP         columns
 
 end:
 	MOVQ    R8, R9
-	CMPQ    R8, 72(AX)
+	CMPQ    R8, 96(AX)
 	JEQ     done
 	ADDQ    $+4, R8
-	CMPQ    R8, 72(AX)
-	CMOVQGT 72(AX), R8
+	CMPQ    R8, 96(AX)
+	CMOVQGT 96(AX), R8
 	NEGQ    R9
 	ADDQ    R8, R9
 	MOVQ    BX, R10
 	IMULQ   R9, R10
 	ADDQ    R10, CX
-	IMULQ   64(AX), R9
+	IMULQ   88(AX), R9
 	ADDQ    R9, DX
 	JMP     rows
 
 done:
+	ADDQ 56(AX), CX
+	ADDQ 64(AX), DX
+	DECQ 48(AX)
+	JNE  plane
 	VZEROUPPER
 	RET
 

@@ -26,7 +26,7 @@ func Depthwise(w ops.Window, planes, outputs int, weights []float32, bias bool) 
 	if p == nil {
 		return nil, 0
 	}
-	return &depthwise{p, planes, outputs, weights, bias}, p.words() + outputs*len(p.offsets)
+	return &depthwise{p, planes, outputs, weights, bias}, p.words() + outputs*(len(p.offsets)+p.many)
 }
 
 func (r *depthwise) Run(c *run.Call) {
@@ -42,22 +42,32 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 	r.clear(c, worker)
 	_, _, _, last := r.strip(hi)
 	from, to := 0, 0 // elements that joined steps have not computed
-	for i := lo; i < hi; i++ {
-		plane, line, rows, _ := r.strip(i)
+	biases := c.Work[worker][r.words()+r.outputs*taps:][:r.many*r.outputs]
+	for i, n := lo, 0; i < hi; i += n {
+		plane, line, rows, at := r.strip(i)
 		weights, first := r.weights, plane%w.Groups*r.outputs
+		n = 1
 		if weights != nil {
-			weights = weights[first*taps:][:r.outputs*taps]
+			weights = weights[first*taps:]
+			if r.outputs == 1 {
+				n = max(min(r.together(i, hi), w.Groups-first), 1)
+			}
 		} else {
 			weights = c.Work[worker][r.words():][:r.outputs*taps]
 			c.In[1].Load(weights, first*taps)
 		}
-		r.load(c, worker, plane, line, rows)
+		for k := range biases[:n*r.outputs] {
+			biases[k] = float32(math.Copysign(0, -1)) // a sum plus this is the sum
+		}
+		if r.bias {
+			c.In[2].Load(biases[:n*r.outputs], first)
+		}
+		r.load(c, worker, plane, n, line, rows)
 		for m := range r.outputs {
-			s := sliding{weights: &weights[m*taps], bias: float32(math.Copysign(0, -1))} // a sum less nothing
-			if r.bias {
-				s.bias = float32(c.In[2].Value(first + m))
+			s := sliding{weights: &weights[m*taps], bias: &biases[m]}
+			if r.outputs > 1 {
+				at = ((plane*r.outputs+m)*w.Out[1] + line) * w.Out[2]
 			}
-			at := ((plane*r.outputs+m)*w.Out[1] + line) * w.Out[2]
 			if at != to || to-from >= together {
 				c.Complete(from, to, worker)
 				from = at
@@ -65,12 +75,16 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 					return
 				}
 			}
-			to = at + rows*w.Out[2]
+			to = at + n*rows*w.Out[2]
 			end := to
 			if r.outputs == 1 {
 				end = last // results are in order, so that later ones may be overwritten
 			}
-			r.results(c, worker, s, nil, c.Out[0].Half[at:to:end])
+			if out := c.Out[0].Half[at:to:end]; n > 1 {
+				r.all(c, worker, n, s, out)
+			} else {
+				r.results(c, worker, s, nil, out)
+			}
 		}
 	}
 	c.Complete(from, to, worker)

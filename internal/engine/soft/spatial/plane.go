@@ -59,6 +59,7 @@ type plane struct {
 	win     ops.Window // over three spatial axes, the first of which is 1
 	rows    int        // output lines of a strip
 	strips  int        // of the result of one plane of x
+	many    int        // planes that are beside each other
 	high    int        // lines of the plane
 	pitch   int        // bytes between these
 	bytes   int        // of the plane
@@ -75,6 +76,7 @@ type spreading struct {
 	rows        int
 	whole, rest int        // chunks of a row, and one more
 	keep, pad   [16]uint16 // halves of the last chunk
+	planes, gap int        // planes one after another; bytes from what is after the rows of one to the first of the next
 	limit       uint16
 	beyond      bool // a magnitude is beyond limit; looked for by keys and units
 }
@@ -86,8 +88,10 @@ type sliding struct {
 	at                  int
 	offsets             *int
 	taps                int
-	weights             *float32
-	bias                float32
+	weights, bias       *float32
+	planes              int // one after another
+	nextRoom            int // bytes from the last tile's row of one to the first of the next
+	nextResult          int // likewise
 	dst                 *fp16.Bits
 	high, to            int // bytes between the lines of the plane under rows of the result, and between these
 	lastRow, lastColumn int // of the first of the last tile
@@ -135,6 +139,10 @@ func newPlane(w ops.Window, k kind, lines int) *plane {
 	if p.bytes = stride * phase; p.bytes > planeBytes || p.high > mostLength {
 		return nil
 	}
+	p.many = 1
+	if p.strips == 1 && (p.rows >= tileRows || w.Out[2] < tileRows*k.lanes) {
+		p.many = max(stripBytes/p.bytes, 1)
+	}
 	for i := range ops.Volume(w.Kernel) {
 		kw, kh := i%w.Kernel[2]*w.Dilations[2], i/w.Kernel[2]*w.Dilations[1]
 		p.offsets = append(p.offsets, kw%stride*phase+kh*p.pitch+kw/stride*k.size)
@@ -156,10 +164,10 @@ func newPlane(w ops.Window, k kind, lines int) *plane {
 // up is n, or the next multiple.
 func up(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
 
-// words is the float32s of workspace: the plane, the last lines of x with what is read after them, and a strip of the
+// words is the float32s of workspace: the planes, the last lines of x with what is read after them, and a strip of the
 // result.
 func (p *plane) words() int {
-	return p.bytes/4 + (p.high*p.win.In[2]+16)/2 + 1 + (up(p.rows, tileRows)*p.win.Out[2]+32)/2 + 1
+	return p.many*p.bytes/4 + (p.high*p.win.In[2]+16)/2 + 1 + (up(p.rows, tileRows)*p.win.Out[2]+32)/2 + 1
 }
 
 // strip returns the plane of x of strip i, its first line of the result, how many it has, and its first element if there
@@ -172,8 +180,8 @@ func (p *plane) strip(i int) (plane, line, rows, at int) {
 	return plane, line, min(p.rows, p.win.Out[1]-line), (plane*p.win.Out[1] + line) * p.win.Out[2]
 }
 
-// clear fills the plane with padding.
-func (p *plane) clear(c *run.Call, worker int) { fill(c.Words[worker][:p.bytes/4], p.padWord) }
+// clear fills the planes with padding.
+func (p *plane) clear(c *run.Call, worker int) { fill(c.Words[worker][:p.many*p.bytes/4], p.padWord) }
 
 func fill(words []int32, w int32) {
 	if w == 0 {
@@ -185,9 +193,9 @@ func fill(words []int32, w int32) {
 	}
 }
 
-// load fills the inside of the plane with the lines of x for some output lines from one on. It reports whether keys or
+// load fills the inside of planes with the lines of x for some output lines from one on. It reports whether keys or
 // units are beyond their limit.
-func (p *plane) load(c *run.Call, worker, i, from, rows int) (beyond bool) {
+func (p *plane) load(c *run.Call, worker, i, planes, from, rows int) (beyond bool) {
 	w, words := &p.win, c.Words[worker][:p.bytes/4]
 	first := from*w.Strides[1] - w.Before[1] // the line of x that is the first of the plane
 	needed := (rows-1)*w.Strides[1] + (w.Kernel[1]-1)*w.Dilations[1] + 1
@@ -203,12 +211,13 @@ func (p *plane) load(c *run.Call, worker, i, from, rows int) (beyond bool) {
 	}
 	s, chunk := p.rest, p.chunk[w.Strides[2]-1]
 	x := c.In[0].Half[(i*w.In[1]+first+lo)*w.In[2]:]
-	if n := (hi - lo) * w.In[2]; n-w.In[2]+(s.whole+s.rest)*chunk > len(x) {
-		spare := c.Rooms[worker].Half[p.bytes/2:][:n+16]
+	if n := (planes*w.In[1] - w.In[1] + hi - lo) * w.In[2]; n-w.In[2]+(s.whole+s.rest)*chunk > len(x) {
+		spare := c.Rooms[worker].Half[p.many*p.bytes/2:][:n+16]
 		copy(spare, x[:n])
 		x = spare
 	}
 	s.x, s.room, s.rows = &x[0], &words[0], hi-lo
+	s.planes, s.gap = planes, p.bytes-(hi-lo)*p.pitch
 	s.at += lo * p.pitch
 	p.spread(w.Strides[2], &s)
 	return s.beyond
@@ -219,7 +228,7 @@ func (p *plane) load(c *run.Call, worker, i, from, rows int) (beyond bool) {
 func (p *plane) results(c *run.Call, worker int, s sliding, of []int, out []fp16.Bits) {
 	w := &p.win
 	s.room, s.offsets, s.taps = &c.Words[worker][0], &p.offsets[0], len(p.offsets)
-	s.high, s.to = w.Strides[1]*p.pitch, 2*w.Out[2]
+	s.high, s.to, s.planes = w.Strides[1]*p.pitch, 2*w.Out[2], 1
 	rows := len(out) / w.Out[2]
 	s.lastRow, s.lastColumn = up(rows, tileRows)-tileRows, max(w.Out[2]-p.lanes, 0)
 	if of != nil {
@@ -235,11 +244,33 @@ func (p *plane) results(c *run.Call, worker int, s sliding, of []int, out []fp16
 		s.dst = &out[0]
 		p.slide(&s)
 	default:
-		room := c.Rooms[worker].Half[p.bytes/2+p.high*w.In[2]+18:][:up(rows, tileRows)*w.Out[2]+p.lanes]
+		room := c.Rooms[worker].Half[p.many*p.bytes/2+p.high*w.In[2]+18:][:up(rows, tileRows)*w.Out[2]+p.lanes]
 		s.dst = &room[0]
 		p.slide(&s)
 		copy(out, room)
 	}
+}
+
+// together returns how many planes from one on, before another, are computed at a time: those whose kernels read and
+// write no more than what belongs to the planes before end.
+func (p *plane) together(i, end int) int {
+	w := &p.win
+	size := w.Out[1] * w.Out[2]
+	beyond := max((up(w.Out[1], tileRows)*w.Out[2]+p.lanes-size+size-1)/size, 16/(w.In[1]*w.In[2])+1)
+	return min(p.many, end-i-beyond)
+}
+
+// all computes the results of planes from out on.
+func (p *plane) all(c *run.Call, worker, planes int, s sliding, out []fp16.Bits) {
+	w := &p.win
+	s.room, s.offsets, s.taps, s.dst = &c.Words[worker][0], &p.offsets[0], len(p.offsets), &out[0]
+	s.high, s.to, s.planes = w.Strides[1]*p.pitch, 2*w.Out[2], planes
+	s.lastRow, s.lastColumn = max(up(w.Out[1], tileRows)-tileRows, 0), max(w.Out[2]-p.lanes, 0)
+	if w.Out[2] >= p.lanes && w.Out[1] >= tileRows {
+		s.lastRow = w.Out[1] - tileRows
+	}
+	s.nextRoom, s.nextResult = p.bytes-s.lastRow*s.high, w.Out[1]*s.to-s.lastRow*s.to
+	p.slide(&s)
 }
 
 // quarters is results for a few long lines, each of which becomes four that overlap.
@@ -255,7 +286,7 @@ func (p *plane) quarters(s sliding, of []int, out []fp16.Bits) {
 				ofRow[k] = of[i] + k*quarter
 			}
 		}
-		s.dst, s.ofRow = &out[0], &ofRow[0]
+		s.dst, s.ofRow, s.planes = &out[0], &ofRow[0], 1
 		p.slide(&s)
 		s.at += high
 	}

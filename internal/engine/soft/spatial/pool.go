@@ -20,6 +20,7 @@ func Maxima(w ops.Window, planes int, other run.Runner, room int) (run.Runner, i
 	if p == nil {
 		return nil, 0
 	}
+	p.many = 1
 	return &maxima{p, planes, other}, max(p.words(), room)
 }
 
@@ -29,7 +30,7 @@ func (r *maxima) Run(c *run.Call) { c.Spread(r.planes*r.strips, 3*r.rows*r.win.O
 func (r *maxima) Span(c *run.Call, lo, hi, worker int) {
 	r.clear(c, worker)
 	r.each(c, lo, hi, worker, func(plane, line, rows int, out []fp16.Bits) {
-		if !r.load(c, worker, plane, line, rows) {
+		if !r.load(c, worker, plane, 1, line, rows) {
 			r.results(c, worker, sliding{}, nil, out)
 			return
 		}
@@ -83,6 +84,7 @@ func Means(w ops.Window, planes int) (run.Runner, int) {
 	if wide == nil {
 		return nil, 0
 	}
+	p.many, wide.many = 1, 1
 	p.rest.limit = uint16(fp16.FromFloat64(127 / float64(len(p.offsets))))
 	r := &means{plane: p, wide: wide, planes: planes, ofRow: make([]int, w.Out[1]+tileRows)}
 	known := map[int]int{}
@@ -124,12 +126,12 @@ func (r *means) Span(c *run.Call, lo, hi, worker int) {
 	r.clear(c, worker)
 	s := sliding{inverses: &r.inverses[0], shorts: &r.shorts[0]}
 	r.each(c, lo, hi, worker, func(plane, line, rows int, out []fp16.Bits) {
-		if !r.load(c, worker, plane, line, rows) {
+		if !r.load(c, worker, plane, 1, line, rows) {
 			r.results(c, worker, s, r.ofRow[line:], out)
 			return
 		}
 		r.wide.clear(c, worker)
-		r.wide.load(c, worker, plane, line, rows)
+		r.wide.load(c, worker, plane, 1, line, rows)
 		r.wide.results(c, worker, s, r.ofRow[line:], out)
 		r.clear(c, worker)
 	})

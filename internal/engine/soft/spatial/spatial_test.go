@@ -119,10 +119,13 @@ func TestWindows(t *testing.T) {
 			if n%10 == 9 {
 				in = 50 + r.IntN(120) // several strips
 			}
+			if n%10 == 8 {
+				in = 1 + r.IntN(9)
+			}
 			if axis == 0 {
 				s = 1 + r.IntN(3)
-				if r.IntN(4) == 0 {
-					in = 1
+				if n%4 == 1 {
+					in = 1 + r.IntN(3)
 				}
 			}
 			before, after := r.IntN(k), r.IntN(k)
@@ -133,6 +136,9 @@ func TestWindows(t *testing.T) {
 				append(w.Strides, s)
 			w.Before, w.After = append(w.Before, before), append(w.After, after)
 			w.Out = append(w.Out, (in+before+after-d*(k-1)-1)/s+1)
+		}
+		if n%10 == 8 { // many small planes, and a few long lines
+			w.Groups = 70
 		}
 		about, planes, size := fmt.Sprintf("%+v", w), w.Groups*(1+r.IntN(2)), w.Out[1]*w.Out[2]
 		x := tensor(t, r, planes*w.In[1]*w.In[2], n%3 == 0)
