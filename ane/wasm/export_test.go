@@ -13,4 +13,17 @@ func Users(h *Host) (n int) {
 }
 
 // SetTime changes Limits.Time of a guest that computes nothing at the moment.
-func (g *Guest) SetTime(d time.Duration) { g.limits.Time = d }
+func (g *Guest) SetTime(d time.Duration) {
+	g.calls.watch.Stop()
+	g.calls.watching.Store(false)
+	g.limits.Time = d
+}
+
+// Entered reports whether calls of the guest take no goroutine.
+func (g *Guest) Entered() bool { return g.calls.entrance != nil }
+
+// LookLater has the watch look as it would after Limits.Time. A function of a running call calls it.
+func (g *Guest) LookLater() {
+	g.calls.since = g.calls.since.Add(-g.limits.Time)
+	g.calls.look()
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/anekit/anekit/ane/kv"
@@ -81,24 +82,34 @@ func kindOf(o any) string {
 	return "cache"
 }
 
-// define makes the module anekit.
-func (h *Host) define(ctx context.Context) error {
-	b := h.runtime.NewHostModuleBuilder("anekit")
-	for _, f := range append(functions(), h.config.more...) {
+// define describes the module anekit.
+func (h *Host) define(r wazero.Runtime) wazero.HostModuleBuilder {
+	b := r.NewHostModuleBuilder("anekit")
+	own := functions()
+	for i, f := range append(own, h.config.more...) {
 		params := make([]api.ValueType, f.Params)
 		for i := range params {
 			params[i] = api.ValueTypeI32
 		}
 		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
-			g, ok := ctx.Value(guestKey{}).(*Guest)
-			if !ok {
-				panic("called by no guest")
-			}
+			g := guestOf(ctx, i >= len(own))
 			stack[0] = api.EncodeI32(int32(g.answer(ctx, f, stack)))
 		}), params, []api.ValueType{api.ValueTypeI32}).Export(f.Name)
 	}
-	_, err := b.Instantiate(ctx)
-	return err
+	return b
+}
+
+// guestOf is the guest whose code calls a function, which may keep ctx if it is lent.
+func guestOf(ctx context.Context, lent bool) *Guest {
+	if c, ok := ctx.(*callContext); ok {
+		c.lent = c.lent || lent
+		return c.guest
+	}
+	g, ok := ctx.Value(guestKey{}).(*Guest)
+	if !ok {
+		panic("called by no guest")
+	}
+	return g
 }
 
 // answer calls a function for the guest. It returns the result or a Code.

@@ -30,6 +30,8 @@ type Guest struct {
 	life context.Context // ends with the guest
 	stop context.CancelFunc
 
+	calls calls
+
 	mu      sync.Mutex // of the running call
 	failed  error      // why the guest takes no more calls
 	closed  bool
@@ -70,6 +72,7 @@ func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 	h.mu.Unlock()
 	g := &Guest{host: h, limits: limits.withDefaults(), objects: map[int32]any{}}
 	g.life, g.stop = context.WithCancel(context.Background())
+	g.calls.guest, g.calls.code, g.calls.entries = g, c, map[string]*entry{}
 	output := struct{ io.Writer }{g.limits.Output} // wazero would let the guest read and cut off an os.File
 	config := g.world.config(wazero.NewModuleConfig()).WithName("").WithStartFunctions().
 		WithStdout(output).WithStderr(output)
@@ -120,41 +123,6 @@ func (g *Guest) Copied() int64 {
 // AddCopied adds bytes that a Function has copied.
 func (g *Guest) AddCopied(n int64) { g.copied.Add(n) }
 
-// Call calls an export with parameters as wazero encodes them (api.EncodeI32 and others), and returns its results. It
-// ends with ctx and after Limits.Time, also in an endless loop.
-//
-// Errors: ErrExport, ErrClosed, and those after which the guest takes no further calls: ErrTrap, ErrExit, ErrTime. Then
-// the runs of the guest were canceled and have ended, and its objects are closed.
-func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case g.closed:
-		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrClosed}, Name: name}
-	case g.failed != nil:
-		return nil, g.failed
-	case ctx.Err() != nil:
-		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrTime, Cause: ctx.Err()}, Name: name}
-	}
-	f := g.module.ExportedFunction(name)
-	if f == nil {
-		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrExport, Hint: "the guest has to export it"},
-			Name: name}
-	}
-	if n := len(f.Definition().ParamTypes()); n != len(args) {
-		return nil, &Error{Base: errtext.Base{Op: "call", Err: ErrExport,
-			Detail: fmt.Sprintf("%d parameters, the call has %d", n, len(args))}, Name: name}
-	}
-	run, cancel := g.within(ctx)
-	defer cancel()
-	results, err := f.Call(run, args...)
-	if err != nil {
-		g.failed = g.ended("call", name, err)
-		return nil, errors.Join(g.failed, g.end(ctx))
-	}
-	return results, nil
-}
-
 // Err is the error of the call that ended the guest; nil while the guest takes calls. After it the guest's memory
 // is as the call left it, which may be in the middle of a change.
 func (g *Guest) Err() error {
@@ -182,6 +150,7 @@ func (g *Guest) ended(op, name string, err error) error {
 // its memory is held; then a repeated call frees it.
 func (g *Guest) Close(ctx context.Context) error {
 	g.stop()
+	g.calls.close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -191,7 +160,7 @@ func (g *Guest) Close(ctx context.Context) error {
 		return g.memory.Close()
 	}
 	g.closed = true
-	err := g.end(ctx)
+	err := errors.Join(g.end(ctx), g.calls.free(ctx))
 	if g.module != nil {
 		err = errors.Join(err, g.module.Close(context.WithoutCancel(ctx)))
 		g.settle()

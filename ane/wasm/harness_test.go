@@ -62,13 +62,13 @@ func overPaths(t *testing.T, test func(*testing.T, *rig)) {
 
 // rig is a Host with the program "product".
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	path   path
 	device *ane.Device
 	host   *wasm.Host
 }
 
-func newRig(t *testing.T, r path, opts ...engine.Option) *rig {
+func newRig(t testing.TB, r path, opts ...engine.Option) *rig {
 	t.Helper()
 	ctx := context.Background()
 	d, err := engine.Open(ctx, r.engine, append(r.opts, opts...)...)

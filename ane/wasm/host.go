@@ -72,6 +72,9 @@ type Host struct {
 	device  *ane.Device
 	config  config
 	runtime wazero.Runtime
+	direct  wazero.Runtime // see entrances
+	cache   wazero.CompilationCache
+	types   sync.Mutex // held while both runtimes number a guest's types
 
 	mu     sync.Mutex
 	models map[string]*model // by key
@@ -82,18 +85,26 @@ type Host struct {
 // NewHost makes a Host on d, which stays the caller's: close it after the Host. The error matches ErrCode for a
 // Function that cannot be added.
 func NewHost(ctx context.Context, d *ane.Device, opts ...Option) (*Host, error) {
-	h := &Host{device: d, config: config{programs: map[string]ane.Source{}}, models: map[string]*model{}}
+	h := &Host{device: d, config: config{programs: map[string]ane.Source{}}, models: map[string]*model{},
+		cache: wazero.NewCompilationCache()}
 	for _, o := range opts {
 		o(&h.config)
 	}
-	h.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(!h.config.endless))
-	err := h.define(ctx)
-	if err == nil {
-		err = defineWASI(ctx, h.runtime)
+	engine := wazero.NewRuntimeConfig().WithCompilationCache(h.cache)
+	h.runtime = wazero.NewRuntimeWithConfig(ctx, engine.WithCloseOnContextDone(!h.config.endless))
+	if !h.config.endless {
+		h.direct = wazero.NewRuntimeWithConfig(ctx, engine)
+	}
+	var err error
+	for _, r := range h.runtimes() {
+		for _, module := range []wazero.HostModuleBuilder{h.define(r), defineWASI(r)} {
+			_, failed := module.Instantiate(ctx)
+			err = errors.Join(err, failed)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(&Error{Base: errtext.Base{Op: "open host", Err: ErrCode, Cause: err}},
-			h.runtime.Close(context.WithoutCancel(ctx)))
+			h.free(context.WithoutCancel(ctx)))
 	}
 	return h, nil
 }
@@ -109,7 +120,15 @@ func (h *Host) Close(ctx context.Context) error {
 		return newError("close host", ErrInUse, fmt.Sprintf("%d guests are open", h.guests), "close them first")
 	}
 	h.closed = true
-	return h.runtime.Close(context.WithoutCancel(ctx))
+	return h.free(context.WithoutCancel(ctx))
+}
+
+func (h *Host) free(ctx context.Context) error {
+	var errs []error
+	for _, r := range h.runtimes() {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(append(errs, h.cache.Close(ctx))...)
 }
 
 // alignment is the multiple in bytes at which tensors start.
@@ -122,8 +141,10 @@ func (h *Host) alignment() int {
 
 // Binary is a guest's code, compiled for this processor. Several Guests may run it.
 type Binary struct {
-	host   *Host
-	module wazero.CompiledModule
+	host    *Host
+	module  wazero.CompiledModule
+	once    sync.Once
+	entered wazero.CompiledModule // by entrance
 }
 
 // Compile compiles a guest's binary. Its tables can hold 1,048,576 elements together; its functions have at most 50,000
@@ -133,11 +154,14 @@ func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
 	if err != nil {
 		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
+	if err := h.number(ctx, text); err != nil {
+		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
+	}
 	m, err := h.compile(ctx, text)
 	if err != nil {
 		return nil, &Error{Base: errtext.Base{Op: "compile guest", Err: ErrCode, Cause: err}}
 	}
-	return &Binary{h, m}, nil
+	return &Binary{host: h, module: m}, nil
 }
 
 // compile has wazero compile a binary, which panics for some that are not valid.
@@ -151,4 +175,12 @@ func (h *Host) compile(ctx context.Context, text []byte) (m wazero.CompiledModul
 }
 
 // Close frees the machine code. The error is that of wazero.
-func (c *Binary) Close(ctx context.Context) error { return c.module.Close(context.WithoutCancel(ctx)) }
+func (c *Binary) Close(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	err := c.module.Close(ctx)
+	c.once.Do(func() {}) // no entrance later
+	if c.entered != nil {
+		err = errors.Join(err, c.entered.Close(ctx))
+	}
+	return err
+}

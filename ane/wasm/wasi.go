@@ -14,9 +14,9 @@ const (
 	errnoNotSupported  = 58
 )
 
-// defineWASI makes the module of WASI. Standard input, output and error stay open: a guest has no other files, so that
+// defineWASI describes the module of WASI. Standard input, output and error stay open: a guest has no other files, so that
 // its descriptors are no state.
-func defineWASI(ctx context.Context, r wazero.Runtime) error {
+func defineWASI(r wazero.Runtime) wazero.HostModuleBuilder {
 	b := r.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
 	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(b)
 	b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(_ context.Context, stack []uint64) {
@@ -26,6 +26,5 @@ func defineWASI(ctx context.Context, r wazero.Runtime) error {
 		}
 		stack[0] = result
 	}), []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}).Export("fd_close")
-	_, err := b.Instantiate(ctx)
-	return err
+	return b
 }
