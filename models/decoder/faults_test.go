@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"math"
@@ -244,8 +245,14 @@ func TestContextsBeyondAProgram(t *testing.T) {
 	f, err := Open(dir)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	_, err = Load(t.Context(), d, f, WithForm(Compact), Context(1<<24))
-	one(t, err, ErrLimits, "intermediate values", "smaller Context")
+	m, err := Load(t.Context(), d, f, WithForm(Compact), Context(1<<24))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	s, err := m.NewSession()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	one(t, s.Prefill(t.Context(), make([]int, 32)), ErrLimits, "intermediate values", "smaller Context")
+	require.Nil(t, s.Logits())
 }
 
 func TestOrderOfClosing(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 type set struct {
 	name    string
 	columns int
+	late    bool // compiled when a session first needs it
 	models  []*ane.Model
 	// compiled has the index in Plan.Programs of the first program of a signature, wants has its weights.
 	compiled map[string]int
@@ -35,9 +36,8 @@ func newSet(name string, columns int) *set {
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
 const engineStep = 32
 
-// fewColumns is the length of a pass between a step and a chunk in the form Compact: for short texts, and for the end
-// of a long one.
-const fewColumns = 32
+// fewColumns is the shortest pass beyond a step in the form Compact. The others have twice as many each, up to a chunk.
+const fewColumns = 8
 
 // settle sets the defaults of options, and refuses impossible ones.
 func (o *options) settle(c Config) error {
@@ -109,10 +109,17 @@ func (m *Model) divide() error {
 	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
 	m.head = newSet("head", step)
 	add("step", step)
-	if m.o.form == Compact && m.o.chunk > fewColumns {
-		add("few", fewColumns)
+	if m.o.form == Compact {
+		// surfaces of one size need the largest of all passes
+		late := m.device == nil || m.device.Info().MinSurface == 0
+		for n := fewColumns; n < m.o.chunk; n *= 2 {
+			add("few", n).late = late
+		}
+		add("chunk", m.o.chunk).late = late
+		m.plan = m.predict(cut)
+		return nil
 	}
-	if limit := m.o.loadLimit(); m.o.form != Compact && !m.o.chosen && limit.Known() &&
+	if limit := m.o.loadLimit(); !m.o.chosen && limit.Known() &&
 		int64(2*len(cut.pieces)+cut.parts) > limit.Value {
 		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
 	}
@@ -146,15 +153,39 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	for _, p := range m.programs(s.dense) {
+		if p.set.late {
+			continue
+		}
 		if err := m.add(ctx, s, p); err != nil {
 			return err
 		}
 	}
+	m.store = s
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
 	for _, w := range m.folder.weights { // numbers that were converted or checked are read rarely or not again
 		m.folder.release(w.tensors()...)
 	}
 	return nil
+}
+
+// complete compiles and loads the programs of a set that no session has needed before.
+func (m *Model) complete(ctx context.Context, op string, s *set) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !s.late || len(s.models) == len(m.parts.pieces) {
+		return nil
+	}
+	return m.folder.guard(op, func() error {
+		for i, p := range m.programs(m.store.dense) {
+			if p.set != s || len(s.models) > i%len(m.parts.pieces) {
+				continue
+			}
+			if err := m.add(ctx, m.store, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // gather gets the weights that a program wants, one in each weight file. rest has its other files; nil for an instance.

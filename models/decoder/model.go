@@ -22,7 +22,8 @@ type Model struct {
 	done   func() // tells the Folder that the Model is closed
 
 	weights  *unimem.Tape // converted ones
-	layersOf []*set       // the programs of the layers: for a step, and for longer passes
+	store    *store
+	layersOf []*set // the programs of the layers: for a step, and for longer passes
 	head     *set
 	parts    grouping
 	compiled []*ane.Model // those of plan.Programs

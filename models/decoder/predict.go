@@ -19,6 +19,9 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 		return Plan{}, err
 	}
 	for _, p := range m.programs(nil) {
+		if p.set.late {
+			continue
+		}
 		at, seen := p.set.compiled[p.signature]
 		if !seen {
 			written, wants, err := p.write()

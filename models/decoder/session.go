@@ -25,7 +25,7 @@ type Session struct {
 	layout        *unimem.Layout // the model's weights, the surfaces of passes, the cache
 	least         int            // bytes of each surface
 	sparing       bool           // pages that the session no longer needs are dropped
-	passes        []*pass        // a step, and longer ones
+	passes        []*pass        // a step, and longer ones; nil before the first of a set that is late
 	mask          *ane.Tensor    // of the tokens of the cache
 	unmasked      int            // tokens of the cache that the mask does not hide
 	alone         *ane.Tensor    // hidden state of the last token of a chunk
@@ -119,10 +119,12 @@ func (s *Session) open() (err error) {
 	if err := s.unmask(0); err != nil {
 		return err
 	}
-	for _, set := range m.layersOf {
-		p, err := s.bind(ctx, set)
-		s.passes = append(s.passes, p)
-		if err != nil {
+	s.passes = make([]*pass, len(m.layersOf))
+	for i, set := range m.layersOf {
+		if set.late {
+			continue
+		}
+		if s.passes[i], err = s.bind(ctx, set); err != nil {
 			return err
 		}
 	}
@@ -136,10 +138,30 @@ func (s *Session) open() (err error) {
 		s.apart, err = s.bindHead(ctx, s.alone)
 	}
 	s.copied = 0
+	s.count()
+	return err
+}
+
+// count enters the bytes of the session into the plan.
+func (s *Session) count() {
+	m := s.model
 	m.mu.Lock()
 	m.plan.CacheBytes, m.plan.ScratchBytes = int64(s.cache.Bytes()), int64(s.layout.Scratch().Total())
 	m.mu.Unlock()
-	return err
+}
+
+// add adds the pass of set i, which the session has not needed before.
+func (s *Session) add(ctx context.Context, op string, i int) error {
+	if err := s.model.complete(ctx, op, s.model.layersOf[i]); err != nil {
+		return err
+	}
+	p, err := s.bind(ctx, s.model.layersOf[i])
+	if err != nil {
+		return &Error{Base: errtext.Base{Op: op, Cause: errors.Join(err, p.close())}}
+	}
+	s.passes[i] = p
+	s.count()
+	return nil
 }
 
 // surface is the least number of bytes of a session's surfaces: 0, or on an engine with ane.Info.MinSurface the size
@@ -160,16 +182,16 @@ func (m *Model) surface() (n int) {
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
-// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), and those of ane.Request.Evaluate. After these the
-// session has the tokens before the chunk that failed, and no logits.
+// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), those of Load and of ane.Request.Evaluate. After these
+// the session has the tokens before the chunk that failed, and no logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {
 		return err
 	}
 	for len(tokens) > 0 {
-		p := s.pass(len(tokens))
-		n := min(len(tokens), p.columns)
-		if err := s.take(ctx, "prefill", p, tokens[:n], n == len(tokens)); err != nil {
+		i, _ := s.model.cheapest(len(tokens))
+		n := min(len(tokens), s.model.layersOf[i].columns)
+		if err := s.take(ctx, "prefill", i, tokens[:n], n == len(tokens)); err != nil {
 			return err
 		}
 		tokens = tokens[n:]
@@ -177,17 +199,35 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	return nil
 }
 
-// pass returns the pass that takes the first of n tokens.
-func (s *Session) pass(n int) *pass {
-	if len(s.passes) == 1 || n == 1 || n < s.passes[1].columns/2 && s.model.o.form == Compact {
-		return s.passes[0]
+// A pass of the form Compact reads all weights, which takes as long as passCost of its columns. A step, which reads them
+// as they are, takes as long as stepCost columns (measured with fp16 on AVX2).
+const passCost, stepCost = 24, 10
+
+// cheapest returns the set whose pass takes the first of n tokens, and the cost of all n: a longer pass that is
+// partly empty, or shorter ones.
+func (m *Model) cheapest(n int) (first, cost int) {
+	last := len(m.layersOf) - 1
+	if m.o.form != Compact {
+		return min(last, n-1), 0
 	}
-	for i, p := range s.passes[1 : len(s.passes)-1] {
-		if n <= p.columns || n < s.passes[i+2].columns/2 {
-			return p // short passes, not a long one that is half empty
+	price := func(i int) int {
+		if i == 0 {
+			return stepCost
 		}
+		return passCost + m.layersOf[i].columns
 	}
-	return s.passes[len(s.passes)-1]
+	i := slices.IndexFunc(m.layersOf, func(s *set) bool { return n <= s.columns })
+	switch i {
+	case -1:
+		return last, price(last)
+	case 0:
+		return 0, price(0)
+	}
+	_, rest := m.cheapest(n - m.layersOf[i-1].columns)
+	if shorter := price(i-1) + rest; shorter < price(i) {
+		return i - 1, shorter
+	}
+	return i, price(i)
 }
 
 // Step takes one token. Errors are those of Prefill.
@@ -196,13 +236,19 @@ func (s *Session) Step(ctx context.Context, token int) error {
 	if err := s.refuse("step", one[:]); err != nil {
 		return err
 	}
-	return s.take(ctx, "step", s.passes[0], one[:], true)
+	return s.take(ctx, "step", 0, one[:], true)
 }
 
-// take takes the tokens of one pass. After an error the tokens before it remain.
-func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, logits bool) error {
+// take takes the tokens of one pass of set i. After an error the tokens before it remain.
+func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logits bool) error {
 	s.ready, s.logits = false, nil
 	before := len(s.tokens)
+	if s.passes[i] == nil {
+		if err := s.add(ctx, op, i); err != nil {
+			return err
+		}
+	}
+	p := s.passes[i]
 	err := s.run(ctx, p, tokens)
 	if err == nil && logits {
 		err = s.logitsOf(ctx, p, len(tokens)-1)
@@ -290,7 +336,9 @@ func (s *Session) Close() error {
 	}
 	var errs []error
 	for _, p := range s.passes {
-		errs = append(errs, p.close())
+		if p != nil {
+			errs = append(errs, p.close())
+		}
 	}
 	for _, r := range append(s.direct[:len(s.direct):len(s.direct)], s.apart...) {
 		errs = append(errs, r.Close())
