@@ -20,7 +20,8 @@ type Tape struct {
 	generation atomic.Uint64
 	limit      uintptr // the address of the end
 	total      uintptr
-	span                // the bytes
+	base       pointer  // to the first byte
+	addr       uintptr  // of the first byte
 	block      *Block   // nil with several
 	several    *several // with InBlocks; then the fields above but generation are zero
 	life       *life    // of the Blocks
@@ -55,7 +56,7 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 
 // tapeOf makes a Tape of all bytes of a Block.
 func tapeOf(b *Block, owned bool) *Tape {
-	t := &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, life: b.life, owned: owned}
+	t := &Tape{total: uintptr(b.Size()), base: pointerTo(b.mem), addr: address(b.mem), block: b, life: b.life, owned: owned}
 	t.limit = t.addr + t.total
 	t.cursor.Store(t.addr)
 	return t

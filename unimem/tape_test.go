@@ -242,6 +242,35 @@ func TestTakeOverflow(t *testing.T) {
 		"the error is not allocated")
 }
 
+// TryTake takes what Take takes, and is nil where Take returns an error.
+func TestTryTake(t *testing.T) {
+	numbers := []int{0, 1, 2, 3, 8, 24, 64, 4096, page - 1, page, page + 1, 3 * page, 4 * page, math.MaxInt/2 + 1,
+		math.MaxInt, math.MinInt, math.MinInt / 2, -1, -8}
+	tape := start(t, 3*page)
+	for _, used := range []int{0, 1, 63, page, 3*page - 1, 3 * page} {
+		for _, size := range numbers {
+			for _, align := range numbers {
+				tape.Clear()
+				require.Len(t, tape.TryTake(used, 1), used)
+				got, after := tape.TryTake(size, align), tape.Used()
+				tape.Clear()
+				require.Len(t, tape.TryTake(used, 1), used)
+				want, err := tape.Take(size, align)
+				require.Equal(t, err == nil, got != nil, "used %d, take(%d, %d)", used, size, align)
+				require.Equal(t, addressOf(want), addressOf(got))
+				require.Equal(t, []int{len(want), cap(want), tape.Used()}, []int{len(got), cap(got), after})
+			}
+		}
+	}
+	require.NoError(t, tape.Close())
+	blocks := start(t, 0, unimem.InBlocks(page))
+	for _, none := range []*unimem.Tape{nil, {}, tape, blocks} {
+		for _, size := range numbers {
+			require.Nil(t, none.TryTake(size, 1))
+		}
+	}
+}
+
 // The zero Tape has no spans, not even empty ones.
 func TestZeroTapeHasNoSpans(t *testing.T) {
 	var tape unimem.Tape

@@ -5,14 +5,10 @@ import (
 	"unsafe"
 )
 
-// span is the memory of a Tape, for the hot path: the pointer keeps heap memory alive, the
-// number is the same address, for alignment.
-type span struct {
-	base unsafe.Pointer
-	addr uintptr
-}
+// pointer keeps heap memory alive.
+type pointer = unsafe.Pointer
 
-func spanOf(mem []byte) span { return span{unsafe.Pointer(unsafe.SliceData(mem)), address(mem)} }
+func pointerTo(mem []byte) pointer { return unsafe.Pointer(unsafe.SliceData(mem)) }
 
 // Take returns size bytes at an address that is a multiple of align, with cap equal to len.
 // Size 0 gives an empty span. Bytes that were freed by Clear are not zeroed.
@@ -27,8 +23,22 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// quick is bump without a second attempt, short enough to be inlined. It is nil if the span does not fit, or if another
-// goroutine moved the cursor. size is at most half of the address space and align the alignment of a type.
+// TryTake is Take without its errors, and short enough to be inlined. It returns nil where Take returns an error, for a
+// Tape of several Blocks, and where another goroutine takes at the same moment: call Take then.
+func (t *Tape) TryTake(size, align int) (b []byte) {
+	if t != nil && align&(align-1) == 0 {
+		// What wraps around is above total: the padding at-cur for an alignment that is not positive or of no address, a
+		// size that is negative. The bits of padding and size together are at most their sum: they refuse nothing that fits.
+		cur := t.cursor.Load()
+		at := (cur + uintptr(align-1)) & uintptr(-align)
+		if at-cur|uintptr(size) <= t.total && at+uintptr(size) <= t.limit && t.cursor.CompareAndSwap(cur, at+uintptr(size)) {
+			b = unsafe.Slice((*byte)(unsafe.Add(t.base, at-t.addr)), size)
+		}
+	}
+	return
+}
+
+// quick is TryTake with less to look at: size is at most half of the address space, and align the alignment of a type.
 func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 	cur := t.cursor.Load()
 	at := (cur + align - 1) &^ (align - 1)

@@ -16,6 +16,8 @@ func Cases() []measure.Case {
 	return []measure.Case{
 		{Name: "TapeTake", What: "Tape take", Published: "< 5 ns (100 ns)", MaxRatio: 1.25, MaxNs: 5,
 			Open: onTape(tapeSize, take), Floor: onBump(tapeSize, bareTake(spanSize))},
+		{Name: "TapeTryTake", What: "Tape try take", MaxRatio: 1.25, MaxNs: 5,
+			Open: onTape(tapeSize, tryTake), Floor: onBump(tapeSize, bareTake(spanSize))},
 		{Name: "TapeTakeOne", What: "Tape take one", Published: "< 5 ns", MaxRatio: 1.25, MaxNs: 5,
 			Open: onTape(tapeSize, takeOne), Floor: onBump(tapeSize, bareTake(8))},
 		{Name: "TapeTakeParallel", What: "Tape take, all cores", AllCores: true,

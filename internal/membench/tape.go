@@ -64,6 +64,21 @@ func take(t *unimem.Tape) measure.Loop {
 	}
 }
 
+func tryTake(t *unimem.Tape) measure.Loop {
+	return func(n int) error {
+		var last []byte
+		for range n {
+			s := t.TryTake(spanSize, spanSize)
+			if s == nil {
+				t.Clear()
+			}
+			last = s
+		}
+		runtime.KeepAlive(last)
+		return nil
+	}
+}
+
 func takeOne(t *unimem.Tape) measure.Loop {
 	return func(n int) error {
 		var last *uint64
