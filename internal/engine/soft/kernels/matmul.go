@@ -20,7 +20,7 @@ func linear(s *Step) (run.Runner, int) {
 func (s *Step) multiply(a ops.Matmul, bias bool) (run.Runner, int) {
 	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
 	if s.Out[0].DType == mil.Int32 {
-		return integerProduct(a, byX, byY, bias), 0
+		return &matrix.Integers{Matmul: a, ByX: byX, ByY: byY, Bias: bias}, 0
 	}
 	row, column := a.TransposeY && !a.TransposeX, a.N == 1 && !a.TransposeX
 	if (row || column) && ops.Volume(a.Batch) == 1 {
@@ -113,35 +113,6 @@ func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 i
 	for m := m0; m < m1; m++ {
 		p.out[2].Each(tile[(m-m0)*(n1-n0):][:n1-n0], base+p.out[1].At(m), n0, c.Out[0].Store)
 	}
-}
-
-// integerProduct is a product of int32 matrices, whose sums wrap around. Its items are the rows of the result, counted
-// through the batch.
-func integerProduct(a ops.Matmul, byX, byY []int, bias bool) run.Runner {
-	xRow, xStep, yStep, yCol, cost := a.K, 1, a.N, 1, a.K
-	if a.TransposeX {
-		xRow, xStep = 1, a.M
-	}
-	if a.TransposeY {
-		yStep, yCol = 1, a.K
-	}
-	if a.N <= 1<<31/max(a.K, 1) {
-		cost *= a.N
-	}
-	return newLoop(ops.Volume(a.Batch)*a.M, cost, 1, func(c *run.Call, i, _, worker int) {
-		x := c.In[0].Ints[offset(i/a.M, a.Batch, byX)*a.M*a.K+i%a.M*xRow:]
-		y := c.In[1].Ints[offset(i/a.M, a.Batch, byY)*a.K*a.N:]
-		for col := 0; col < a.N && !c.Pause(worker); col++ {
-			var sum int32
-			for k := range a.K {
-				sum += x[k*xStep] * y[k*yStep+col*yCol]
-			}
-			if bias {
-				sum += c.In[2].Ints[col]
-			}
-			c.Out[0].Ints[i*a.N+col] = sum
-		}
-	})
 }
 
 // einsum multiplies matrices that lie anywhere in the operands.

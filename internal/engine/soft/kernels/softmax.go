@@ -63,8 +63,7 @@ func softmaxLane(h halfLane, room int) {
 	}
 	top, finite := h.top()
 	if !finite {
-		none := fp16.FromFloat64(top - top) // NaN, as the sum of the exponentials
-		h.runs(halfStretch, func(at, _, n int) { fill(h.out[at:at+n], none) })
+		fill(h.out[h.base:][:h.length], fp16.FromFloat64(top-top)) // NaN, as the sum of the exponentials
 		return
 	}
 	var sums halves.Sums

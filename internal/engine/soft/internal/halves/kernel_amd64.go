@@ -47,6 +47,16 @@ func quickExp(dst *float32, x *fp16.Bits, blocks int, s *shares, c *quickConstan
 //go:noescape
 func quickScale(dst *fp16.Bits, x *float32, blocks int, ends *[2]float32) (done int)
 
+// topVector raises four maxima to those of scores, times scale, plus the mask, which may be nil.
+//
+//go:noescape
+func topVector(scores, mask *float32, fours int, scale float64, top *[4]float64) (nan int)
+
+// weighVector is Weights after the greatest is known. No score is NaN.
+//
+//go:noescape
+func weighVector(scores, mask *float32, fours int, scale, top float64, sums *[4]float64, c *weightConstants) (bad int)
+
 // quickNormalize is normalizeVector for the blocks before one that float32 cannot decide.
 //
 //go:noescape

@@ -25,3 +25,7 @@ func quickScale(*fp16.Bits, *float32, int, *[2]float32) (done int)              
 func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int, *Scaled) (done int) {
 	return
 }
+func topVector(*float32, *float32, int, float64, *[4]float64) (nan int) { return }
+func weighVector(*float32, *float32, int, float64, float64, *[4]float64, *weightConstants) (bad int) {
+	return
+}

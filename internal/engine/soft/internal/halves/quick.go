@@ -85,17 +85,23 @@ func newShares(top float32) shares {
 
 // divide computes whole blocks of the result from the exponentials e.
 func (s *shares) divide(dst []fp16.Bits, e []float32, x []fp16.Bits) bool {
-	for some := block; len(dst) > 0; {
-		n := quickScale(&dst[0], &e[0], len(dst)/block, &s.ends) * block
+	return scaled(dst, e, &s.ends, func(at, n int) bool { return s.exactly(dst[at:at+n], e[at:at+n], x[at:at+n]) })
+}
+
+// scaled sets whole blocks of dst to the elements of x times both ends, where these round to one half. For the n
+// elements from at on, which include others, it calls exactly, and returns false if that does.
+func scaled(dst []fp16.Bits, x []float32, ends *[2]float32, exactly func(at, n int) bool) bool {
+	for at, some := 0, block; at < len(dst); {
+		n := quickScale(&dst[at], &x[at], (len(dst)-at)/block, ends) * block
 		if n > 0 {
 			some = block
 		}
-		if dst, e, x = dst[n:], e[n:], x[n:]; len(dst) > 0 {
-			n, some = min(some, len(dst)), min(2*some, stretch)
-			if !s.exactly(dst[:n], e[:n], x[:n]) {
+		if at += n; at < len(dst) {
+			n, some = min(some, len(dst)-at), min(2*some, stretch)
+			if !exactly(at, n) {
 				return false
 			}
-			dst, e, x = dst[n:], e[n:], x[n:]
+			at += n
 		}
 	}
 	return true
