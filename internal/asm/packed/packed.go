@@ -81,7 +81,7 @@ the next two. With 4 bits the first and third of four columns come before the ot
 	}
 	f.RET()
 	f.Func("wordRows", "(signed int, d *wordy)",
-		"adds the products of pairs of rows of bytes with one vector of words to sums. It uses AVX2.")
+		"adds the products of 16 rows of bytes with one vector of words to sums. It uses AVX2.")
 	for signed, extend := range []func(...operand.Op){w.VPMOVZXBW, w.VPMOVSXBW} {
 		f.When("signed", signed, func() { w.wordRows(extend) })
 	}

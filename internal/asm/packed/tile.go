@@ -191,12 +191,15 @@ func (w width) tile(vectors int) {
 	w.End()
 }
 
-// wordRows adds the products of pairs of rows of bytes with one vector of words to sums.
+// wordRows adds the products of 16 rows of bytes with one vector of words to sums. It reads two rows at a time that are
+// eight apart, each where the one before it ended, as memory is read ahead.
 func (w width) wordRows(extend func(...Op)) {
 	d := w.Dereference(w.Param("d"))
 	data, line, to := w.Whole(d.Field("data")), w.Whole(d.Field("line")), w.Whole(d.Field("sums"))
 	scale, product, stride := w.Whole(d.Field("scale")), w.Whole(d.Field("product")), w.Whole(d.Field("stride"))
-	w.Times("pair", w.Whole(d.Field("pairs")), func() {
+	pairs := w.GP64()
+	w.MOVQ(I32(8), pairs)
+	w.Times("pair", pairs, func() {
 		x, units, means := w.Whole(d.Field("x")), w.Whole(d.Field("units")), w.Whole(d.Field("means"))
 		sums := []reg.VecVirtual{w.Zero(), w.Zero()}
 		offsets := []reg.VecVirtual{w.XMM(), w.XMM()}
@@ -246,13 +249,10 @@ func (w width) wordRows(extend func(...Op)) {
 		for i := range sums {
 			r := w.total(sums[i : i+1])
 			w.VADDSS(offsets[i], r, r)
-			w.VADDSS(emit.At(to, 4*i), r, r)
-			w.VMOVSS(r, emit.At(to, 4*i))
+			w.VADDSS(emit.At(to, 32*i), r, r)
+			w.VMOVSS(r, emit.At(to, 32*i))
 		}
-		w.Add(8, to)
-		w.ADDQ(line, data)
-		w.ADDQ(stride, scale)
-		w.ADDQ(stride, product)
+		w.Add(4, to)
 	})
 	w.End()
 }

@@ -96,14 +96,14 @@ type tiling struct {
 	blocks, each, steps int
 }
 
-// wordy are the arguments of wordRows: pairs of rows, of blocks of some groups, each of steps of 32 columns. scale and
-// product have a row for each; x, units and means are as of tiling.
+// wordy are the arguments of wordRows: rows of blocks of some groups, each of steps of 32 columns. scale and product
+// have a row for each; x, units and means are as of tiling.
 type wordy struct {
-	data                       *byte
-	line                       int // bytes of a row of data
-	scale, product             *float32
-	stride                     int // bytes of a row of scales
-	x, units, means            *float32
-	sums                       *float32
-	pairs, blocks, each, steps int
+	data                *byte
+	line                int // bytes of eight rows of data
+	scale, product      *float32
+	stride              int // bytes of eight rows of scales
+	x, units, means     *float32
+	sums                *float32
+	blocks, each, steps int
 }

@@ -51,7 +51,7 @@ func panel(integers int, d *paneling)
 //go:noescape
 func tile(vectors int, d *tiling)
 
-// wordRows adds the products of pairs of rows of bytes with one vector of words to sums. It uses AVX2.
+// wordRows adds the products of 16 rows of bytes with one vector of words to sums. It uses AVX2.
 //
 //go:noescape
 func wordRows(signed int, d *wordy)

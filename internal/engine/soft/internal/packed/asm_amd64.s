@@ -5331,7 +5331,7 @@ TEXT ·wordRows(SB), NOSPLIT, $0-16
 	MOVQ 16(AX), SI
 	MOVQ 24(AX), DI
 	MOVQ 32(AX), R8
-	MOVQ 72(AX), R9
+	MOVQ $+8, R9
 
 pair:
 	MOVQ   40(AX), R10
@@ -5341,17 +5341,17 @@ pair:
 	VXORPS Y1, Y1, Y1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   80(AX), R13
+	MOVQ   72(AX), R13
 
 block:
-	MOVQ 88(AX), R14
+	MOVQ 80(AX), R14
 
 group:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 	PREFETCHT0 1536(CX)
 	PREFETCHT0 1536(CX)(DX*1)
-	MOVQ       96(AX), R15
+	MOVQ       88(AX), R15
 
 step:
 	VMOVDQU      (R10), Y6
@@ -5408,12 +5408,9 @@ step:
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	VADDSS       X3, X0, X0
-	VADDSS       4(BX), X0, X0
-	VMOVSS       X0, 4(BX)
-	ADDQ         $+8, BX
-	ADDQ         DX, CX
-	ADDQ         R8, SI
-	ADDQ         R8, DI
+	VADDSS       32(BX), X0, X0
+	VMOVSS       X0, 32(BX)
+	ADDQ         $+4, BX
 	DECQ         R9
 	JNE          pair
 	VZEROUPPER
@@ -5429,7 +5426,7 @@ other:
 	MOVQ 16(AX), SI
 	MOVQ 24(AX), DI
 	MOVQ 32(AX), R8
-	MOVQ 72(AX), R9
+	MOVQ $+8, R9
 
 pair2:
 	MOVQ   40(AX), R10
@@ -5439,17 +5436,17 @@ pair2:
 	VXORPS Y1, Y1, Y1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   80(AX), R13
+	MOVQ   72(AX), R13
 
 block2:
-	MOVQ 88(AX), R14
+	MOVQ 80(AX), R14
 
 group2:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 	PREFETCHT0 1536(CX)
 	PREFETCHT0 1536(CX)(DX*1)
-	MOVQ       96(AX), R15
+	MOVQ       88(AX), R15
 
 step2:
 	VMOVDQU      (R10), Y6
@@ -5506,12 +5503,9 @@ step2:
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	VADDSS       X3, X0, X0
-	VADDSS       4(BX), X0, X0
-	VMOVSS       X0, 4(BX)
-	ADDQ         $+8, BX
-	ADDQ         DX, CX
-	ADDQ         R8, SI
-	ADDQ         R8, DI
+	VADDSS       32(BX), X0, X0
+	VMOVSS       X0, 32(BX)
+	ADDQ         $+4, BX
 	DECQ         R9
 	JNE          pair2
 	VZEROUPPER

@@ -156,8 +156,8 @@ func (t *Tiles) rows(sums, room []float32, row int) {
 		signed = 1
 	}
 	w.prepare(room, row*n, TileRows*n, exact, false, 0)
-	d := wordy{data: &w.Data[row*w.Cols:][:TileRows*w.Cols][0], line: w.Cols, scale: &room[0],
-		product: &room[padded(TileRows*n)], stride: 4 * n, sums: &sums[:TileRows][0], pairs: TileRows / 2, blocks: n,
+	d := wordy{data: &w.Data[row*w.Cols:][:TileRows*w.Cols][0], line: 8 * w.Cols, scale: &room[0],
+		product: &room[padded(TileRows*n)], stride: 8 * 4 * n, sums: &sums[:TileRows][0], blocks: n,
 		each: w.Wide / w.wordGroup(), steps: w.wordGroup() / 32}
 	for record := range 1 + int(t.vectors[0]) {
 		words, units, means := t.parts(record)
