@@ -90,10 +90,14 @@ func memoryFolder(b *testing.B) string {
 }
 
 // filled is a warm cache of n tokens, and as many bytes in one piece of such memory.
-func filled(b *testing.B, n int) (*Cache, []byte) {
+func filled(b *testing.B, n int, sparing bool) (*Cache, []byte) {
 	c := talker
-	c.Context = n
-	k := made(b, c, unimem.Warm())
+	c.Context, c.Sparing = n, sparing
+	opts := []unimem.Option{unimem.Warm()}
+	if sparing {
+		opts = nil
+	}
+	k := made(b, c, opts...)
 	keys := block(k, 0, 0, 0, 1)
 	for range n {
 		for l := range c.Layers {
@@ -110,22 +114,24 @@ func filled(b *testing.B, n int) (*Cache, []byte) {
 	return k, plain.Bytes()[:k.header(print1).data()]
 }
 
-// SaveFile beside the checksum of as many bytes and the bare calls that write, sync and rename them.
+// SaveFile, also of a sparing cache as sessions have it, beside the checksum of as many bytes and the bare calls that write, sync and rename them.
 func BenchmarkSave(b *testing.B) {
 	for _, n := range talks {
-		b.Run(fmt.Sprintf("%d-tokens", n), func(b *testing.B) {
-			k, plain := filled(b, n)
-			dir := memoryFolder(b)
-			path, bare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-			require.NoError(b, k.SaveFile(path, print1))
-			require.NoError(b, bareSave(bare, plain))
-			var t best
-			for b.Loop() {
-				least(&t.call, 1, func() { require.NoError(b, k.SaveFile(path, print1)) })
-				least(&t.floor, 1, func() { require.NoError(b, bareSave(bare, plain)) })
-			}
-			t.report(b, "ms", 1e6)
-		})
+		for _, sparing := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d-tokens/sparing=%t", n, sparing), func(b *testing.B) {
+				k, plain := filled(b, n, sparing)
+				dir := memoryFolder(b)
+				path, bare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+				require.NoError(b, k.SaveFile(path, print1))
+				require.NoError(b, bareSave(bare, plain))
+				var t best
+				for b.Loop() {
+					least(&t.call, 1, func() { require.NoError(b, k.SaveFile(path, print1)) })
+					least(&t.floor, 1, func() { require.NoError(b, bareSave(bare, plain)) })
+				}
+				t.report(b, "ms", 1e6)
+			})
+		}
 	}
 }
 
@@ -155,16 +161,16 @@ func bareSave(path string, data []byte) error {
 // into such memory, and their checksum.
 func BenchmarkRestore(b *testing.B) {
 	for _, n := range talks {
-		for _, used := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%d-tokens/used=%t", n, used), func(b *testing.B) {
-				k, plain := filled(b, n)
+		for _, kind := range []string{"empty", "used", "sparing"} {
+			b.Run(fmt.Sprintf("%d-tokens/%s", n, kind), func(b *testing.B) {
+				k, plain := filled(b, n, kind == "sparing")
 				dir := memoryFolder(b)
 				path, bare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 				require.NoError(b, k.SaveFile(path, print1))
 				require.NoError(b, bareSave(bare, plain))
 				var t best
 				for b.Loop() {
-					if !used {
+					if kind != "used" {
 						k.Clear()
 					}
 					least(&t.call, 1, func() { require.NoError(b, k.RestoreFile(path, print1)) })

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"errors"
+	"os"
 
 	"github.com/zeebo/xxh3"
 
@@ -141,7 +142,7 @@ func (m *memory) copySlots(from *memory, counts func(layer int) int) (n int) {
 
 // maxPiece is the longest piece of a head in bytes. It stays in the processor's second-level cache, so its checksum and
 // its copy read each byte from memory once.
-const maxPiece = 512 << 10
+const maxPiece = stageBytes
 
 // slot is the index of position p on the token axis.
 func (m *memory) slot(p int) int {
@@ -164,12 +165,13 @@ func (m *memory) piece(i, head, p, to int) (b []byte, next int) {
 	return m.spans[i][head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
 }
 
-// sum calls each for the pieces of a head, and returns the checksum of the bytes that they have then.
-func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) error) (uint64, error) {
+// sum calls each for the pieces of a head, and returns the checksum of the bytes that each returns for them.
+func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) ([]byte, error)) (uint64, error) {
 	h.Reset()
 	for p := from; p < to; {
 		b, next := m.piece(i, head, p, to)
-		if err := each(b); err != nil {
+		b, err := each(b)
+		if err != nil {
 			return 0, err
 		}
 		if p == from && next == to { // a Hasher would copy it
@@ -179,4 +181,22 @@ func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) er
 		p = next
 	}
 	return h.Sum64(), nil
+}
+
+// file returns the file of surface i of a sparing cache, which has few pages of it: to read or write the file takes no
+// faults. It is nil where there is none, and for padded rows, each of which is a piece. The caller closes it.
+func (c *Cache) file(m *memory, i int) *os.File {
+	if !c.sparing || m.tensors == nil || m.layout.RowStride != m.layout.RowBytes() {
+		return nil
+	}
+	f, err := m.tensors[i].Block().Share()
+	if err != nil {
+		return nil // the mapping does as well
+	}
+	return f
+}
+
+// at is the offset of a piece in the file of surface i.
+func (m *memory) at(i int, piece []byte) int64 {
+	return int64(m.tensors[i].Offset() + cap(m.spans[i]) - cap(piece))
 }

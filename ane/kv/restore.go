@@ -134,22 +134,34 @@ func (c *Cache) read(op string, s *source, into *memory) error {
 	all := 2 * h.layers
 	sums, failed := make([]byte, 8*all*h.heads, h.trailer()), make([]error, all)
 	group := func(st *stage, r io.Reader, from, to int) bool {
-		fill := func(b []byte) error {
+		fill := func(b []byte) ([]byte, error) {
 			_, err := io.ReadFull(r, b)
-			return err
+			return b, err
 		}
 		if into.tensors != nil {
 			r = st.reader(r)
 		} else { // the heap has them as the file has
-			if err := fill(into.spans[from][:(to-from)*h.tensor()]); err != nil {
+			if _, err := fill(into.spans[from][:(to-from)*h.tensor()]); err != nil {
 				failed[from] = readError(op, s.name, tensorName(from), err)
 				return false
 			}
-			fill = func([]byte) error { return nil }
+			fill = func(b []byte) ([]byte, error) { return b, nil }
 		}
 		for i := from; i < to; i++ {
+			each := fill
+			if f := c.file(into, i); f != nil {
+				defer f.Close()
+				each = func(b []byte) ([]byte, error) {
+					read, err := st.in.Peek(len(b))
+					if err == nil {
+						_, err = f.WriteAt(read, into.at(i, b))
+					}
+					_, _ = st.in.Discard(len(read))
+					return read, err
+				}
+			}
 			for head := range h.heads {
-				sum, err := into.sum(&st.sum, i, head, h.first, h.end(), fill)
+				sum, err := into.sum(&st.sum, i, head, h.first, h.end(), each)
 				if err != nil {
 					failed[i] = readError(op, s.name, tensorName(i), err)
 					return false

@@ -73,13 +73,31 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 	}
 	sums := make([]byte, 0, h.trailer())
 	for i := range c.memory.spans {
+		each := func(b []byte) ([]byte, error) { return b, write(b) }
+		f := c.file(c.memory, i)
+		if f != nil {
+			each = func(b []byte) (part []byte, err error) {
+				if out.Available() < len(b) {
+					err = out.Flush()
+				}
+				if part = out.AvailableBuffer()[:len(b)]; err == nil {
+					_, err = f.ReadAt(part, c.memory.at(i, b))
+				}
+				if err == nil {
+					err = write(part)
+				}
+				return part, err
+			}
+		}
 		for head := range h.heads {
-			sum, err := c.memory.sum(&s.sum, i, head, h.first, h.end(), write)
+			sum, err := c.memory.sum(&s.sum, i, head, h.first, h.end(), each)
 			if err != nil {
+				_ = f.Close()
 				return err
 			}
 			sums = binary.LittleEndian.AppendUint64(sums, sum)
 		}
+		_ = f.Close() // of nil too
 		c.drop(i)
 	}
 	if err := write(seal(raw, sums)); err != nil {

@@ -85,4 +85,14 @@ func TestSparing(t *testing.T) {
 	require.NoError(t, lean.Restore(bytes.NewReader(whole), kv.Fingerprint{Model: "m"}))
 	require.Zero(t, residentOf(t, lean))
 	require.Equal(t, whole, saved(lean))
+
+	lean.Clear() // read into directly, through the file of the memory
+	bad := bytes.Clone(whole)
+	bad[len(bad)/2]++
+	require.ErrorIs(t, lean.Restore(bytes.NewReader(bad), kv.Fingerprint{Model: "m"}), kv.ErrCorrupt)
+	require.ErrorIs(t, lean.Restore(bytes.NewReader(whole[:len(whole)/2]), kv.Fingerprint{Model: "m"}), kv.ErrCorrupt)
+	require.Zero(t, lean.Len())
+	require.NoError(t, lean.Restore(bytes.NewReader(whole), kv.Fingerprint{Model: "m"}))
+	require.Zero(t, residentOf(t, lean))
+	require.Equal(t, whole, saved(lean))
 }
