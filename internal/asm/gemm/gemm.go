@@ -41,6 +41,10 @@ the matrix, strips are byStrip floats apart.`
 	f.Func("decodeRows", "(dst *float32, src *half, rows, pieces, to, from int)",
 		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
 	w.decode()
+	f.Func("addEights", "(dst, b *float32, eights int)", "sets dst to b plus dst, eights times eight elements.")
+	w.add(false)
+	f.Func("addEach", "(dst, b *float32, eights int)", "adds the number at b to eights times eight elements of dst.")
+	w.add(true)
 	f.Func("splitPairs", "(even, odd, src *float32, sixteens int)", "parts elements at even places from those at odd ones.")
 	w.split()
 }
@@ -249,6 +253,29 @@ func (w width) decode() {
 		})
 		w.ADDQ(to, dst)
 		w.ADDQ(from, src)
+	})
+	w.End()
+}
+
+// add adds one number, the second summand, or as many numbers as there are elements, the first summands. The first of
+// two NaNs is the sum.
+func (w width) add(one bool) {
+	dst, b, number := w.Whole(w.Param("dst")), w.Whole(w.Param("b")), w.Vector()
+	if one {
+		w.VBROADCASTSS(emit.At(b, 0), number)
+	}
+	w.Times("eight", w.Whole(w.Param("eights")), func() {
+		r := w.Vector()
+		if one {
+			w.VMOVUPS(emit.At(dst, 0), r)
+			w.VADDPS(number, r, r)
+		} else {
+			w.VMOVUPS(emit.At(b, 0), r)
+			w.VADDPS(emit.At(dst, 0), r, r)
+			w.Add(32, b)
+		}
+		w.VMOVUPS(r, emit.At(dst, 0))
+		w.Add(32, dst)
 	})
 	w.End()
 }

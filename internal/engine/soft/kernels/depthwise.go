@@ -88,7 +88,7 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 			}
 			sums = sums[:rows*w.Out[2]]
 			bias, byRow := r.bias(c, spare, batch, m, m+1, 0, 0)
-			addBias(sums, bias, byRow)
+			gemm.AddBias(sums, bias, byRow)
 			at := ((batch*r.outputs+m)*w.Out[1] + from) * w.Out[2]
 			c.Out[0].Store(sums, at)
 			c.Complete(at, at+len(sums), worker)

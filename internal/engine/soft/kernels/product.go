@@ -163,7 +163,7 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 				}
 			}
 			bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
-			addBias(out, bias, byRow)
+			gemm.AddBias(out, bias, byRow)
 			r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
 			c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
 			continue
@@ -176,7 +176,7 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 		bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
 		if r.sums.rules == 0 {
 			gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
-			addBias(out, bias, byRow)
+			gemm.AddBias(out, bias, byRow)
 		} else {
 			e := r.sums.elements(work, left, b, r.k, n1-n0)
 			e.bias, e.byRow = bias, byRow
@@ -191,29 +191,6 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 		}
 		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
 		c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
-	}
-}
-
-// addBias adds a bias, which may be empty, to the rows of a tile: an element to each row, or one to each column.
-func addBias(tile, bias []float32, byRow bool) {
-	if len(bias) == 0 {
-		return
-	}
-	width := len(bias)
-	if byRow {
-		width = len(tile) / len(bias)
-	}
-	for i := 0; len(tile) > 0; i, tile = i+1, tile[width:] {
-		row := tile[:width]
-		if byRow {
-			for j := range row {
-				row[j] += bias[i]
-			}
-			continue
-		}
-		for j, f := range bias {
-			row[j] += f
-		}
 	}
 }
 

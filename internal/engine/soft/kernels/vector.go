@@ -105,7 +105,7 @@ func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
 		if r.bias {
 			bias := spare[:to-from]
 			c.In[2].Load(bias, from)
-			addBias(sums[:to-from], bias, false)
+			gemm.AddBias(sums[:to-from], bias, false)
 		}
 		for row := range r.few {
 			c.Out[0].Store(sums[row*(to-from):][:to-from], (batch*r.few+row)*r.n+from)

@@ -36,6 +36,16 @@ func stripTurned(dst *float32, src *half, eights int, from int)
 //go:noescape
 func decodeRows(dst *float32, src *half, rows int, pieces int, to int, from int)
 
+// addEights sets dst to b plus dst, eights times eight elements.
+//
+//go:noescape
+func addEights(dst *float32, b *float32, eights int)
+
+// addEach adds the number at b to eights times eight elements of dst.
+//
+//go:noescape
+func addEach(dst *float32, b *float32, eights int)
+
 // splitPairs parts elements at even places from those at odd ones.
 //
 //go:noescape

@@ -3055,6 +3055,42 @@ piece:
 	VZEROUPPER
 	RET
 
+// func addEights(dst *float32, b *float32, eights int)
+// Requires: AVX
+TEXT ·addEights(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ eights+16(FP), DX
+
+eight:
+	VMOVUPS (CX), Y0
+	VADDPS  (AX), Y0, Y0
+	ADDQ    $+32, CX
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	DECQ    DX
+	JNE     eight
+	VZEROUPPER
+	RET
+
+// func addEach(dst *float32, b *float32, eights int)
+// Requires: AVX
+TEXT ·addEach(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         b+8(FP), CX
+	VBROADCASTSS (CX), Y0
+	MOVQ         eights+16(FP), CX
+
+eight:
+	VMOVUPS (AX), Y1
+	VADDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $+32, AX
+	DECQ    CX
+	JNE     eight
+	VZEROUPPER
+	RET
+
 // func splitPairs(even *float32, odd *float32, src *float32, sixteens int)
 // Requires: AVX, AVX2
 TEXT ·splitPairs(SB), NOSPLIT, $0-32

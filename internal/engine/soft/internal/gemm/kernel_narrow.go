@@ -13,4 +13,6 @@ func stripFloats(*float32, *float32, int, int, int, int, int)               {}
 func stripHalves(*float32, *half, int, int, int, int, int)                  {}
 func stripTurned(*float32, *half, int, int)                                 {}
 func decodeRows(*float32, *half, int, int, int, int)                        {}
+func addEights(*float32, *float32, int)                                     {}
+func addEach(*float32, *float32, int)                                       {}
 func splitPairs(*float32, *float32, *float32, int)                          {}

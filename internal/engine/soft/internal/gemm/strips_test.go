@@ -156,6 +156,51 @@ func TestSplit(t *testing.T) {
 	require.Panics(t, func() { Split(make([]float32, 3), make([]float32, 3), make([]float32, 7)) })
 }
 
+// TestAddBias requires the bits of the sums one by one, those of NaN besides.
+func TestAddBias(t *testing.T) {
+	r := rand.New(rand.NewPCG(49, 50))
+	eachKernel(t, func(t *testing.T) {
+		for n := 1; n < 40; n++ {
+			for _, byRow := range []bool{false, true} {
+				const rows = 3
+				c, bias := normals(r, rows*n+1), normals(r, max(n, rows))
+				c[r.IntN(rows*n)], bias[0] = float32(math.NaN()), float32(math.Inf(-1))
+				want := slices.Clone(c)
+				if bias = bias[:n]; byRow {
+					bias = normals(r, rows)
+				}
+				for i := range rows * n {
+					b := bias[i%n%len(bias)]
+					if byRow {
+						b = bias[i/n]
+					}
+					want[i] += b
+				}
+				AddBias(c[:rows*n], bias, byRow)
+				sameBits(t, want, c, "%d columns", n)
+			}
+		}
+		AddBias(make([]float32, 3), nil, true)
+	})
+}
+
+// BenchmarkBias adds a number to each row of a tile, beside copying as much.
+func BenchmarkBias(b *testing.B) {
+	c, from, bias := make([]float32, 48*256), make([]float32, 48*256), make([]float32, 48)
+	b.Run("rows", func(b *testing.B) {
+		b.SetBytes(4 * int64(len(c)))
+		for b.Loop() {
+			AddBias(c, bias, true)
+		}
+	})
+	b.Run("copy", func(b *testing.B) {
+		b.SetBytes(4 * int64(len(c)))
+		for b.Loop() {
+			copy(c, from)
+		}
+	})
+}
+
 func TestStripsRefuse(t *testing.T) {
 	useStrips(t)
 	c, a, b := make([]float32, 6*16), make([]float32, 6*8), make([]float32, 8*16)
