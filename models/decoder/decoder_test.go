@@ -19,7 +19,7 @@ import (
 )
 
 // open writes a model and loads it. Everything is closed at the end of the test.
-func open(t *testing.T, engineName string, s decodertest.Spec, opts ...Option) (*decodertest.Model, *Model) {
+func open(t testing.TB, engineName string, s decodertest.Spec, opts ...Option) (*decodertest.Model, *Model) {
 	t.Helper()
 	dir := t.TempDir()
 	want, err := decodertest.Write(dir, s)
@@ -27,7 +27,7 @@ func open(t *testing.T, engineName string, s decodertest.Spec, opts ...Option) (
 	return want, load(t, engineName, dir, opts...)
 }
 
-func load(t *testing.T, engineName, dir string, opts ...Option) *Model {
+func load(t testing.TB, engineName, dir string, opts ...Option) *Model {
 	t.Helper()
 	d, err := engine.Open(t.Context(), engineName)
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func load(t *testing.T, engineName, dir string, opts ...Option) *Model {
 	return m
 }
 
-func begin(t *testing.T, m *Model) *Session {
+func begin(t testing.TB, m *Model) *Session {
 	t.Helper()
 	s, err := m.NewSession()
 	require.NoError(t, err)

@@ -23,8 +23,8 @@
 // splits a layer that exceeds them: attention by heads, the feed-forward network by its inner elements, the logits by
 // rows. Each part adds to the sum of those before it. On an engine that makes instances, Load compiles programs of one
 // shape once and makes instances with other weights (ane.Model.WithWeights). There is a set of programs for a chunk of
-// the prompt, and one for a step. In the form Compact there is also one for 8, 16, 32 .. tokens; the first session that
-// needs it compiles it. Programs that exceed the load limit of a chip share one place: each run loads its own.
+// the prompt, and one for a step; the form Compact has more, for other numbers of tokens, compiled when first needed.
+// Programs that exceed the load limit of a chip share one place: each run loads its own.
 //
 // A program takes the hidden state, the rotations and the mask of its tokens. The keys and values of its layers are the
 // surfaces of package kv, bound in place. It writes the hidden state, which the next program reads on the same surface.

@@ -346,7 +346,7 @@ func TestLintFindsNoError(t *testing.T) {
 					if p.stage == attends {
 						parts.caches = 2
 					}
-					programs[fmt.Sprint(p.stage, columns)], _, err = f.layers(form, columns, 512, parts, p, nil)
+					programs[fmt.Sprint(p.stage, columns)], _, err = f.layers(form, columns, 512, 512, parts, p, nil)
 					require.NoError(t, err)
 				}
 				programs[fmt.Sprint("head", columns)], _, err = f.head(form, columns, extent{0, 96}, nil)
@@ -428,22 +428,25 @@ func TestFaultsAreBeyondTheBound(t *testing.T) {
 	}
 }
 
-// Random texts, cut into passes at random: the logits are those of one pass for each token.
+// Random texts, cut into passes at random, of which some see a part of the room: the logits are those of long passes.
 func TestCutsOfATextDoNotMatter(t *testing.T) {
-	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen2, Seed: 6}, Context(300), Chunk(64))
-	tokens := text(200, want.Vocabulary, 6)
-	s := begin(t, m)
-	require.NoError(t, s.Prefill(t.Context(), tokens))
-	logits := append([]float32(nil), s.Logits()...)
-	r := rand.New(rand.NewPCG(1, 2))
-	for range effort.Cases(4) {
-		require.NoError(t, s.Truncate(r.IntN(100)))
-		for s.Position() < len(tokens) {
-			n := 1 + r.IntN(min(90, len(tokens)-s.Position()))
-			require.NoError(t, s.Prefill(t.Context(), tokens[s.Position():s.Position()+n]))
-		}
-		for i, v := range s.Logits() {
-			require.InDelta(t, logits[i], v, 0.3)
+	for _, form := range []Form{Engine, Compact} {
+		want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen2, Seed: 6},
+			WithForm(form), Context(300), Chunk(64))
+		tokens := text(200, want.Vocabulary, 6)
+		s := begin(t, m)
+		require.NoError(t, s.Prefill(t.Context(), tokens))
+		logits := append([]float32(nil), s.Logits()...)
+		r := rand.New(rand.NewPCG(1, 2))
+		for range effort.Cases(4) {
+			require.NoError(t, s.Truncate(r.IntN(100)))
+			for s.Position() < len(tokens) {
+				n := 1 + r.IntN(min(90, len(tokens)-s.Position()))
+				require.NoError(t, s.Prefill(t.Context(), tokens[s.Position():s.Position()+n]))
+			}
+			for i, v := range s.Logits() {
+				require.InDelta(t, logits[i], v, 0.3)
+			}
 		}
 	}
 }

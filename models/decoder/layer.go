@@ -63,9 +63,10 @@ func (l layer) forward(x, sum build.Value) build.Value {
 	return l.Add(sum, l.project("down", "mlp.down_proj", h, extent{}, inner))
 }
 
-// layers builds the program of a piece of the layers, for passes of columns tokens and a cache of context tokens.
+// layers builds the program of a piece of the layers, for passes of columns tokens and a cache of context tokens, of
+// which it reads those that are shown.
 // Programs of pieces that differ only in their place differ only in their weights.
-func (f *Folder) layers(form Form, columns, context int, parts grouping, p piece, dense map[string]bool) (
+func (f *Folder) layers(form Form, columns, shown, context int, parts grouping, p piece, dense map[string]bool) (
 	*build.Program, map[string]want, error,
 ) {
 	b := build.New(build.FilePerWeight())
@@ -92,6 +93,17 @@ func (f *Folder) layers(form Form, columns, context int, parts grouping, p piece
 		cache(inputV)
 	}
 	input(inputX, g.state(c.Hidden)...)
+	show := func(name string, axis int) {
+		if end := in[name].Shape(); p.stage != forwards && shown < context && len(end) == 4 {
+			end[axis] = shown
+			in[name] = g.SliceByIndex(in[name], []int{0, 0, 0, 0}, end)
+		}
+	}
+	show(inputMask, 3)
+	for i := range p.layers {
+		show(inputK(i), 2)
+		show(inputV(i), 2)
+	}
 	var causal build.Value
 	if columns > 1 && p.stage != forwards {
 		causal = g.causal()

@@ -22,6 +22,7 @@ import (
 type set struct {
 	name    string
 	columns int
+	shown   int  // tokens of the cache that its passes attend to
 	late    bool // compiled when a session first needs it
 	models  []*ane.Model
 	// compiled has the index in Plan.Programs of the first program of a signature, wants has its weights.
@@ -29,8 +30,8 @@ type set struct {
 	wants    map[string]map[string]want
 }
 
-func newSet(name string, columns int) *set {
-	return &set{name: name, columns: columns, compiled: map[string]int{}, wants: map[string]map[string]want{}}
+func newSet(name string, columns, shown int) *set {
+	return &set{name: name, columns: columns, shown: shown, compiled: map[string]int{}, wants: map[string]map[string]want{}}
 }
 
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
@@ -38,6 +39,15 @@ const engineStep = 32
 
 // fewColumns is the shortest pass beyond a step in the form Compact. The others have twice as many each, up to a chunk.
 const fewColumns = 8
+
+// prefixes are the tokens of the cache that programs attend to, so that a step in a large room costs what the tokens
+// held cost. The programs copy a part of the room first: one of more than a quarter takes no less than the whole.
+func (o *options) prefixes() (all []int) {
+	for n := kv.Step; o.form == Compact && 4*n <= o.context; n *= 4 {
+		all = append(all, n)
+	}
+	return append(all, o.context)
+}
 
 // settle sets the defaults of options, and refuses impossible ones.
 func (o *options) settle(c Config) error {
@@ -101,21 +111,26 @@ func (m *Model) divide() error {
 		return err
 	}
 	m.parts = cut
-	add := func(name string, columns int) *set {
-		s := newSet(name, columns)
-		m.layersOf = append(m.layersOf, s)
-		return s
+	m.shown = m.o.prefixes()
+	add := func(name string, columns int, late bool) {
+		for i, shown := range m.shown {
+			s := newSet(name, columns, shown)
+			s.late = late || i > 0
+			m.layersOf = append(m.layersOf, s)
+		}
 	}
 	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
-	m.head = newSet("head", step)
-	add("step", step)
+	m.head = newSet("head", step, 0)
+	add("step", step, false)
 	if m.o.form == Compact {
-		// surfaces of one size need the largest of all passes
-		late := m.device == nil || m.device.Info().MinSurface == 0
 		for n := fewColumns; n < m.o.chunk; n *= 2 {
-			add("few", n).late = late
+			add("few", n, true)
 		}
-		add("chunk", m.o.chunk).late = late
+		add("chunk", m.o.chunk, true)
+		// surfaces of one size need the largest of all passes
+		for _, s := range m.layersOf {
+			s.late = s.late && (m.device == nil || m.device.Info().MinSurface == 0)
+		}
 		m.plan = m.predict(cut)
 		return nil
 	}
@@ -124,7 +139,7 @@ func (m *Model) divide() error {
 		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
 	}
 	if m.o.chunk > step {
-		add("chunk", m.o.chunk)
+		add("chunk", m.o.chunk, false)
 	}
 	m.plan = m.predict(cut)
 	return nil
@@ -248,7 +263,7 @@ func (m *Model) programs(dense map[string]bool) (all []program) {
 				layer = p.at
 			}
 			all = append(all, program{s, signatures[i], plan, layer, func() (*build.Program, map[string]want, error) {
-				return f.layers(o.form, s.columns, o.context, m.parts, p, dense)
+				return f.layers(o.form, s.columns, s.shown, o.context, m.parts, p, dense)
 			}})
 		}
 	}

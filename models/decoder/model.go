@@ -23,7 +23,8 @@ type Model struct {
 
 	weights  *unimem.Tape // converted ones
 	store    *store
-	layersOf []*set // the programs of the layers: for a step, and for longer passes
+	layersOf []*set // of the layers: for a step and for longer passes, each for all of shown
+	shown    []int
 	head     *set
 	parts    grouping
 	compiled []*ane.Model // those of plan.Programs

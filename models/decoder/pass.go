@@ -36,10 +36,16 @@ type pass struct {
 	requests []*ane.Request
 }
 
-// bind makes the requests of a set.
+// bind makes the requests of a set. A pass of as many columns has the same tensors.
 func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
-	p := &pass{columns: set.columns, set: set}
-	var state, sum *ane.Tensor // of the layer, and of the parts of it before
+	p := &pass{columns: set.columns}
+	for _, other := range s.passes {
+		if other != nil && other.columns == set.columns {
+			*p = *other
+		}
+	}
+	p.set, p.requests = set, nil
+	state, sum := p.x, p.x // of the layer, and of the parts of it before
 	for i, model := range set.models {
 		piece := s.model.parts.pieces[i]
 		in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
@@ -271,7 +277,7 @@ func (s *Session) unmask(n int) error {
 // logitsOf computes the logits of a token of a pass.
 func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
-	if p != s.passes[0] || token != 0 {
+	if p.last != s.passes[0].last || token != 0 {
 		requests = s.apart
 		row := s.row[:s.model.config.Hidden]
 		state(p.last, token).load(row)

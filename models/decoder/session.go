@@ -203,10 +203,11 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 // as they are, takes as long as stepCost columns (measured with fp16 on AVX2).
 const passCost, stepCost = 24, 10
 
-// cheapest returns the set whose pass takes the first of n tokens, and the cost of all n: a longer pass that is
-// partly empty, or shorter ones.
+// cheapest returns the first set of the columns that take the first of n tokens, and the cost of all n: a longer pass
+// that is partly empty, or shorter ones.
 func (m *Model) cheapest(n int) (first, cost int) {
-	last := len(m.layersOf) - 1
+	each := len(m.shown)
+	last := len(m.layersOf) - each
 	if m.o.form != Compact {
 		return min(last, n-1), 0
 	}
@@ -223,9 +224,9 @@ func (m *Model) cheapest(n int) (first, cost int) {
 	case 0:
 		return 0, price(0)
 	}
-	_, rest := m.cheapest(n - m.layersOf[i-1].columns)
-	if shorter := price(i-1) + rest; shorter < price(i) {
-		return i - 1, shorter
+	_, rest := m.cheapest(n - m.layersOf[i-each].columns)
+	if shorter := price(i-each) + rest; shorter < price(i) {
+		return i - each, shorter
 	}
 	return i, price(i)
 }
@@ -239,10 +240,11 @@ func (s *Session) Step(ctx context.Context, token int) error {
 	return s.take(ctx, "step", 0, one[:], true)
 }
 
-// take takes the tokens of one pass of set i. After an error the tokens before it remain.
+// take takes the tokens of one pass of as many columns as set i, the first of them, has. After an error the tokens before it remain.
 func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logits bool) error {
 	s.ready, s.logits = false, nil
 	before := len(s.tokens)
+	i += slices.IndexFunc(s.model.shown, func(n int) bool { return before <= n })
 	if s.passes[i] == nil {
 		if err := s.add(ctx, op, i); err != nil {
 			return err
