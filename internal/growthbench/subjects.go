@@ -18,24 +18,24 @@ import (
 // Subjects are measured on d. Their files are in folders of their own below dir.
 func Subjects(d *ane.Device, dir string) []Subject {
 	return []Subject{
-		{"matmul", "rows and columns", 3, []int{128, 256, 512, 1024, 2048, 4096},
+		{"matmul", "rows and columns", 3, []int{128, 256, 512, 1024, 2048, 4096}, false,
 			evaluation(d, func(f *build.Func, n int) {
 				f.Output("y", f.Matmul(f.Input("x", build.FP16, n, n), f.Input("w", build.FP16, n, n)))
 			})},
-		{"attention", "tokens", 2, []int{256, 512, 1024, 2048, 4096, 8192}, evaluation(d, func(f *build.Func, n int) {
+		{"attention", "tokens", 2, []int{256, 512, 1024, 2048, 4096, 8192}, false, evaluation(d, func(f *build.Func, n int) {
 			in := func(name string) build.Value { return f.Input(name, build.FP16, 1, 2, n, 64) }
 			f.Output("y", f.ScaledDotProductAttention(in("q"), in("k"), in("v")))
 		})},
-		{"decode", "tokens held, in equal room", 1, []int{128, 512, 1024, 2048, 4096},
+		{"decode", "tokens held, in equal room", 1, []int{128, 512, 1024, 2048, 4096}, false,
 			func(t *step.T, n int) (func() error, int) { return decode(t, d, dir, n) }},
-		{"broker", "clients", 0, clients(), evaluations},
-		{"eventfds", "pairs of processes", 0, clients(), signals},
-		{"weights", "tensors of a file", 1, []int{10, 100, 1000, 10_000, 100_000},
+		{"broker", "clients", 0, clients(), true, evaluations},
+		{"eventfds", "pairs of processes", 0, clients(), true, signals},
+		{"weights", "tensors of a file", 1, []int{10, 100, 1000, 10_000, 100_000}, false,
 			func(t *step.T, n int) (func() error, int) { return open(t, dir, n) }},
-		{"builder", "operators", 1, operators(), func(_ *step.T, n int) (func() error, int) {
+		{"builder", "operators", 1, operators(), false, func(_ *step.T, n int) (func() error, int) {
 			return func() error { _, err := chain(n); return err }, 1
 		}},
-		{"compile", "operators", 1, operators(), func(t *step.T, n int) (func() error, int) {
+		{"compile", "operators", 1, operators(), false, func(t *step.T, n int) (func() error, int) {
 			p := step.Must(chain(n))
 			return func() error {
 				m, err := d.Compile(t.Ctx, ane.Source{Program: p})
