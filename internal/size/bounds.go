@@ -44,7 +44,7 @@ var parts = []part{
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
 		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_500},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
-		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 20_050},
+		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 20_120},
 	{"what several share, examples", []string{"/"}, 0},
 }
 
