@@ -67,6 +67,13 @@ func BenchmarkEncode(b *testing.B) {
 	})
 }
 
+func BenchmarkEncodeFinite(b *testing.B) {
+	eachSize(b, 6, func(n int) func() {
+		dst, src := pages[Bits](n, 0), pages[float32](n, 1.1)
+		return func() { EncodeFinite(dst, src) }
+	})
+}
+
 func BenchmarkEncodeFloor(b *testing.B) { floor(b, 6) }
 
 func BenchmarkDecode(b *testing.B) {

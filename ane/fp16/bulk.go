@@ -33,18 +33,33 @@ func Decode(dst []float32, src []Bits) int {
 	return n
 }
 
-// EncodeBrain rounds each element of src into dst as FromFloat32 rounds [Brain.Float32]. It returns the number of
-// elements converted: the lesser of both lengths. It does not change elements of dst beyond it. The two must not share
-// memory.
-func EncodeBrain(dst []Bits, src []Brain) int {
-	n := min(len(dst), len(src))
+// looked is the number of elements that are looked at while they are in the cache.
+const looked = 4 << 10
+
+// EncodeFinite is [Encode], and reports whether the converted elements are finite, as [Finite] does.
+func EncodeFinite(dst []Bits, src []float32) (n int, finite bool) {
+	n, finite = min(len(dst), len(src)), true
 	dst, src = dst[:n], src[:n]
 	for len(src) > 0 {
-		part := min(len(src), stretch)
-		brain(dst[:part], src[:part])
+		part := min(len(src), looked)
+		finite = encodeFinite(dst[:part], src[:part]) && finite
 		dst, src = dst[part:], src[part:]
 	}
-	return n
+	return n, finite
+}
+
+// EncodeBrain rounds each element of src into dst as FromFloat32 rounds [Brain.Float32]. It returns the number of
+// elements converted, the lesser of both lengths, and whether they are finite, as [Finite] does. It does not change
+// elements of dst beyond it. The two must not share memory.
+func EncodeBrain(dst []Bits, src []Brain) (n int, finite bool) {
+	n, finite = min(len(dst), len(src)), true
+	dst, src = dst[:n], src[:n]
+	for len(src) > 0 {
+		part := min(len(src), looked)
+		finite = brain(dst[:part], src[:part]) && finite
+		dst, src = dst[part:], src[part:]
+	}
+	return n, finite
 }
 
 // Finite reports whether no element is an infinity or a NaN.

@@ -156,21 +156,30 @@ done:
 	VZEROUPPER
 	RET
 
-// func brainVector(dst *Bits, src *Brain, n int)
+// func brainVector(dst *Bits, src *Brain, n int) bool
 //
-// A bfloat16 is the upper half of a float32. It needs AVX2.
-TEXT ·brainVector(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
-	SUBQ $32, CX
-	JLT  rest
+// A bfloat16 is the upper half of a float32. Y6 and Y7 are the largest magnitudes. Adding 0x3880 to one of 65536 or
+// more, which no half holds, sets the bit of the sign. It needs AVX2.
+TEXT ·brainVector(SB), NOSPLIT, $0-25
+	MOVQ     dst+0(FP), DI
+	MOVQ     src+8(FP), SI
+	MOVQ     n+16(FP), CX
+	VPCMPEQW Y5, Y5, Y5
+	VPSRLW   $1, Y5, Y5
+	VPXOR    Y6, Y6, Y6
+	VPXOR    Y7, Y7, Y7
+	SUBQ     $32, CX
+	JLT      rest
 
 wide:
 	VPMOVZXWD (SI), Y0
 	VPMOVZXWD 16(SI), Y1
 	VPMOVZXWD 32(SI), Y2
 	VPMOVZXWD 48(SI), Y3
+	VPAND     (SI), Y5, Y4
+	VPMAXUW   Y4, Y6, Y6
+	VPAND     32(SI), Y5, Y4
+	VPMAXUW   Y4, Y7, Y7
 	VPSLLD    $16, Y0, Y0
 	VPSLLD    $16, Y1, Y1
 	VPSLLD    $16, Y2, Y2
@@ -190,6 +199,8 @@ rest:
 
 step:
 	VPMOVZXWD (SI), Y0
+	VPAND     Y0, Y5, Y4
+	VPMAXUW   Y4, Y6, Y6
 	VPSLLD    $16, Y0, Y0
 	VCVTPS2PH $0, Y0, (DI)
 	ADDQ      $16, SI
@@ -201,10 +212,66 @@ last:
 	CMPQ      CX, $-8
 	JEQ       done
 	VPMOVZXWD (SI)(CX*2), Y0
+	VPAND     Y0, Y5, Y4
+	VPMAXUW   Y4, Y7, Y7
 	VPSLLD    $16, Y0, Y0
 	VCVTPS2PH $0, Y0, (DI)(CX*2)
 
 done:
+	MOVL         $0x38803880, AX
+	VMOVD        AX, X4
+	VPBROADCASTD X4, Y4
+	VPMAXUW      Y7, Y6, Y6
+	VPADDW       Y4, Y6, Y6
+	VPMOVMSKB    Y6, AX
+	TESTL        $0xaaaaaaaa, AX
+	SETEQ        ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func encodeFiniteVector(dst *Bits, src *float32, n int) bool
+//
+// n is a multiple of 32 above 0. Y6 and Y7 are the largest magnitudes. Adding 0x38801000 to one of 65520 or more, which
+// becomes infinite, sets the bit of the sign. It needs AVX2.
+TEXT ·encodeFiniteVector(SB), NOSPLIT, $0-25
+	MOVQ     dst+0(FP), DI
+	MOVQ     src+8(FP), SI
+	MOVQ     n+16(FP), CX
+	VPCMPEQW Y5, Y5, Y5
+	VPSRLD   $1, Y5, Y5
+	VPXOR    Y6, Y6, Y6
+	VPXOR    Y7, Y7, Y7
+
+step:
+	VMOVUPS   (SI), Y0
+	VMOVUPS   32(SI), Y1
+	VMOVUPS   64(SI), Y2
+	VMOVUPS   96(SI), Y3
+	VCVTPS2PH $0, Y0, (DI)
+	VCVTPS2PH $0, Y1, 16(DI)
+	VCVTPS2PH $0, Y2, 32(DI)
+	VCVTPS2PH $0, Y3, 48(DI)
+	VPAND     Y5, Y0, Y0
+	VPAND     Y5, Y1, Y1
+	VPAND     Y5, Y2, Y2
+	VPAND     Y5, Y3, Y3
+	VPMAXUD   Y0, Y6, Y6
+	VPMAXUD   Y1, Y7, Y7
+	VPMAXUD   Y2, Y6, Y6
+	VPMAXUD   Y3, Y7, Y7
+	ADDQ      $128, SI
+	ADDQ      $64, DI
+	SUBQ      $32, CX
+	JNE       step
+
+	MOVL         $0x38801000, AX
+	VMOVD        AX, X4
+	VPBROADCASTD X4, Y4
+	VPMAXUD      Y7, Y6, Y6
+	VPADDD       Y4, Y6, Y6
+	VMOVMSKPS    Y6, AX
+	TESTL        AX, AX
+	SETEQ        ret+24(FP)
 	VZEROUPPER
 	RET
 

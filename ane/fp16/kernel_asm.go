@@ -22,9 +22,6 @@ func decodeVector(dst *float32, src *Bits, n int)
 //go:noescape
 func roundVector(dst, src *float32, n int)
 
-//go:noescape
-func brainVector(dst *Bits, src *Brain, n int)
-
 // n is a multiple of finiteStep.
 //
 //go:noescape
@@ -54,14 +51,6 @@ func round(dst, src []float32) {
 		return
 	}
 	roundVector(&dst[0], &src[0], len(src))
-}
-
-func brain(dst []Bits, src []Brain) {
-	if !vectors(len(src)) || !machine.brain {
-		brainPortable(dst, src)
-		return
-	}
-	brainVector(&dst[0], &src[0], len(src))
 }
 
 func finite(src []Bits) bool {

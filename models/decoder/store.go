@@ -250,7 +250,7 @@ func finite(name string, at int, numbers []float32) error {
 	const some = 1 << 10
 	var halves [some]fp16.Bits
 	for ; len(numbers) > 0; at, numbers = at+some, numbers[min(some, len(numbers)):] {
-		if n := fp16.Encode(halves[:], numbers); !fp16.Finite(halves[:n]) {
+		if n, fine := fp16.EncodeFinite(halves[:], numbers); !fine {
 			return infinite(name, at, numbers[:n])
 		}
 	}

@@ -121,7 +121,7 @@ func (t Tensor) Float16To(dst []byte) (int, error) {
 					return math.Float32frombits(uint32(h) << 16)
 				})
 			} else {
-				parts[i] = toHalves(dst, b, fp16.Encode, func(f float32) float32 { return f })
+				parts[i] = toHalves(dst, b, fp16.EncodeFinite, func(f float32) float32 { return f })
 			}
 			return nil
 		})
@@ -161,7 +161,7 @@ const (
 
 // toHalves converts elements at any address; those at no multiple of their size through a buffer.
 func toHalves[T fp16.Brain | float32](
-	dst []fp16.Bits, b []byte, encode func([]fp16.Bits, []T) int, value func(T) float32,
+	dst []fp16.Bits, b []byte, encode func([]fp16.Bits, []T) (int, bool), value func(T) float32,
 ) (l lost) {
 	src, err := unimem.View[T](b)
 	var room []T
@@ -176,7 +176,7 @@ func toHalves[T fp16.Brain | float32](
 		} else {
 			part = src[at : at+n]
 		}
-		if encode(dst[at:], part); fp16.Finite(dst[at : at+n]) {
+		if _, fine := encode(dst[at:], part); fine {
 			continue
 		}
 		for i, x := range part {

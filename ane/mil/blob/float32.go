@@ -89,8 +89,8 @@ func (h *halving) Read(p []byte) (int, error) {
 		if n, h.err = io.ReadFull(h.r, raw(h.wide)); h.err == io.ErrUnexpectedEOF && n%4 == 0 {
 			h.err = io.EOF
 		}
-		n = fp16.Encode(h.halves, h.wide[:n/4])
-		if h.ready = raw(h.halves[:n]); !fp16.Finite(h.halves[:n]) {
+		n, fine := fp16.EncodeFinite(h.halves, h.wide[:n/4])
+		if h.ready = raw(h.halves[:n]); !fine {
 			h.refuse(h.wide[:n])
 		}
 		h.done += int64(n)
