@@ -76,13 +76,14 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 		each := func(b []byte) ([]byte, error) { return b, write(b) }
 		f := c.file(c.memory, i)
 		if f != nil {
-			each = func(b []byte) (part []byte, err error) {
+			each = func(b []byte) ([]byte, error) {
 				if out.Available() < len(b) {
-					err = out.Flush()
+					if err := out.Flush(); err != nil {
+						return nil, err // out still has what w did not take, and so no room
+					}
 				}
-				if part = out.AvailableBuffer()[:len(b)]; err == nil {
-					_, err = f.ReadAt(part, c.memory.at(i, b))
-				}
+				part := out.AvailableBuffer()[:len(b)]
+				_, err := f.ReadAt(part, c.memory.at(i, b))
 				if err == nil {
 					err = write(part)
 				}

@@ -314,6 +314,35 @@ func TestStreamThroughAPipe(t *testing.T) {
 	require.ErrorIs(t, k.Save(failing{broken}, print1), broken)
 }
 
+// A sparing cache reports a Writer that fails wherever that is.
+func TestSaveToAFullDisk(t *testing.T) {
+	config := big
+	config.Sparing = true
+	k := made(t, config)
+	add(t, k, 1000)
+	var whole bytes.Buffer
+	require.NoError(t, k.Save(&whole, print1))
+	broken := errors.New("disk full")
+	for room := 0; room < whole.Len(); room += whole.Len()/40 + 1 {
+		require.ErrorIs(t, k.Save(&full{room, broken}, print1), broken, "%d bytes", room)
+	}
+	holds(t, k, 0, 1000)
+}
+
+// full takes some bytes and then fails.
+type full struct {
+	room int
+	err  error
+}
+
+func (f *full) Write(b []byte) (n int, err error) {
+	if n = min(len(b), f.room); n < len(b) {
+		err = f.err
+	}
+	f.room -= n
+	return n, err
+}
+
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
