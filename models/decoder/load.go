@@ -24,6 +24,7 @@ type set struct {
 	columns int
 	shown   int  // tokens of the cache that its passes attend to
 	late    bool // compiled when a session first needs it
+	loaded  bool // of a late one; under the model's mu
 	models  []*ane.Model
 	// compiled has the index in Plan.Programs of the first program of a signature, wants has its weights.
 	compiled map[string]int
@@ -183,24 +184,31 @@ func (m *Model) load(ctx context.Context) error {
 	return nil
 }
 
-// complete compiles and loads the programs of a set that no session has needed before.
+// complete compiles and loads the programs of a set that no session has needed before, or what a failed call left.
 func (m *Model) complete(ctx context.Context, op string, s *set) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !s.late || len(s.models) == len(m.parts.pieces) {
+	if !s.late || s.loaded {
 		return nil
 	}
-	return m.folder.guard(op, func() error {
+	err := m.folder.guard(op, func() error {
 		for i, p := range m.programs(m.store.dense) {
-			if p.set != s || len(s.models) > i%len(m.parts.pieces) {
-				continue
+			err, at := error(nil), i%len(m.parts.pieces)
+			switch {
+			case p.set != s:
+			case at < len(s.models):
+				err = m.fetch(ctx, s.models[at], p.plan.Name)
+			default:
+				err = m.add(ctx, m.store, p)
 			}
-			if err := m.add(ctx, m.store, p); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	s.loaded = err == nil
+	return err
 }
 
 // gather gets the weights that a program wants, one in each weight file. rest has its other files; nil for an instance.
@@ -326,7 +334,7 @@ func (m *Model) add(ctx context.Context, s *store, p program) error {
 	if err != nil {
 		return err
 	}
-	if at, err = m.enter(p, written, wants); err != nil {
+	if err := m.lint(p.plan.Name, written); err != nil {
 		return err
 	}
 	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: written, Weights: own})
@@ -337,16 +345,11 @@ func (m *Model) add(ctx context.Context, s *store, p program) error {
 		return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: name}
 	}
 	m.compiled = append(m.compiled, model)
-	return m.ready(ctx, p.set, model, at)
+	return m.ready(ctx, p.set, model, m.enter(p, written, wants)) // else a later call compiles it again
 }
 
 // enter enters a program that is compiled into the plan, and returns its index.
-func (m *Model) enter(p program, written *build.Program, wants map[string]want) (at int, err error) {
-	if m.o.form != Compact && m.plan.check() == nil { // a plan that exceeds a limit has its own error
-		if err := m.lint(p.plan.Name, written); err != nil {
-			return 0, err
-		}
-	}
+func (m *Model) enter(p program, written *build.Program, wants map[string]want) (at int) {
 	at = len(m.plan.Programs)
 	if _, seen := p.set.compiled[p.signature]; !seen {
 		p.set.compiled[p.signature], p.set.wants[p.signature] = at, wants
@@ -360,7 +363,7 @@ func (m *Model) enter(p program, written *build.Program, wants map[string]want) 
 	}
 	m.plan.Compiles++
 	m.plan.Programs = append(m.plan.Programs, p.plan)
-	return at, nil
+	return at
 }
 
 // tooLarge is the error of a program that cannot be written or compiled because of its size: its first fault.
@@ -370,8 +373,11 @@ func tooLarge(name string, err error) error {
 		Name: name}
 }
 
-// lint refuses a program in which lint finds an error for a chip.
+// lint refuses a program in which lint finds an error for a chip. A plan that exceeds a limit has its own error.
 func (m *Model) lint(name string, p *build.Program) error {
+	if m.o.form == Compact || m.plan.check() != nil {
+		return nil
+	}
 	o := lint.Options{Chips: m.o.chips(), Compilers: []chip.Compiler{chip.InMemory}}
 	for _, f := range lint.Run(name, p.Program, o) {
 		if f.Severity == lint.Error {
@@ -387,10 +393,17 @@ func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program i
 	set.models = append(set.models, model)
 	if m.plan.count(program) {
 		m.sharing[model] = true
+	}
+	return m.fetch(ctx, model, m.plan.Programs[program].Name)
+}
+
+// fetch loads a model unless it shares a place.
+func (m *Model) fetch(ctx context.Context, model *ane.Model, name string) error {
+	if m.sharing[model] {
 		return nil
 	}
 	if err := model.Load(ctx); err != nil {
-		return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: m.plan.Programs[program].Name}
+		return &Error{Base: errtext.Base{Op: "load", Cause: err}, Name: name}
 	}
 	return nil
 }

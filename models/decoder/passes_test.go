@@ -1,7 +1,9 @@
 package decoder
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +28,41 @@ func TestPassesOfAPrompt(t *testing.T) {
 		require.Less(t, columns, 2*n+3, "%d tokens", n)
 		require.LessOrEqual(t, passes, n/256+5, "%d tokens", n)
 	}
+}
+
+// ending is a context that ends when it has been looked at some times.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A prompt whose context ends while its passes are compiled leaves a model that compiles them for the next one.
+func TestContextEndsWhilePassesAreCompiled(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 3}, WithForm(Compact), Context(256))
+	tokens := text(20, want.Vocabulary, 1)
+	s, failed := begin(t, m), 0
+	for looks := 0; ; looks = 2*looks + 1 {
+		err := s.Prefill(&ending{t.Context(), looks}, tokens)
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		failed++
+	}
+	require.Greater(t, failed, 3)
+	require.Len(t, m.Plan().Programs, len(m.compiled))
+	logits := slices.Clone(s.Logits())
+	_, fresh := open(t, engine.Soft, decodertest.Spec{Layers: 3}, WithForm(Compact), Context(256))
+	other := begin(t, fresh)
+	require.NoError(t, other.Prefill(t.Context(), tokens))
+	require.Equal(t, other.Logits(), logits)
 }
 
 // BenchmarkRoom is of a step with 40 tokens held. The floor of a large room is the least one, which has the same tokens.

@@ -28,9 +28,10 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 			if err != nil {
 				return Plan{}, tooLarge(p.plan.Name, err)
 			}
-			if at, err = m.enter(p, written, wants); err != nil {
+			if err := m.lint(p.plan.Name, written); err != nil {
 				return Plan{}, err
 			}
+			at = m.enter(p, written, wants)
 		}
 		m.plan.count(at)
 	}
