@@ -2,14 +2,15 @@ package decoder
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/unimem"
 )
 
 // dtype is the type of a constant of integers. MIL has none of 5 bits.
@@ -86,20 +87,30 @@ func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 					zero[g] = -shift[g] / h
 				}
 			}
-			fp16.Encode(bits[:n], zero)
-			fp16.Decode(zero, bits[:n])
-			to := e.data[2*first:][:2*n]
-			for g, o := range zero {
-				binary.LittleEndian.PutUint16(to[2*g:], uint16(bits[g]))
-				low, high := shift[g], scale[g]*top+shift[g]
-				limit := max(abs(low), abs(high)) / 1024
-				if !(abs(-half[g]*o-low) <= limit && abs(half[g]*(top-o)-high) <= limit) {
-					coarse.Store(true)
-				}
+			encode(e.data[2*first:], zero)
+			to, _ := unimem.View[fp16.Bits](e.data[2*first:][:2*n])
+			fp16.Decode(zero, to)
+			if !near(scale, half, shift, zero, top) {
+				coarse.Store(true)
 			}
 			first, row = first+n, row[n:]
 		}
 		return nil
 	})
 	return e, !coarse.Load(), err
+}
+
+// near reports whether half * (integer - zero) is scale * integer + shift, for the integers 0 and top of each group, up
+// to 1/1024 of the greater. It compares magnitudes as bits, whose order is that of the numbers; NaN is the greatest.
+func near(scale, half, shift, zero []float32, top float32) bool {
+	fine := true
+	for g, o := range zero {
+		low, high := shift[g], scale[g]*top+shift[g]
+		most := max(math.Float32bits(abs(low)), math.Float32bits(abs(high)))
+		off := max(math.Float32bits(abs(half[g]*o+low)), math.Float32bits(abs(half[g]*(top-o)-high)))
+		if off > math.Float32bits(math.Float32frombits(most)/1024) {
+			fine = false
+		}
+	}
+	return fine
 }
