@@ -216,11 +216,20 @@ func (p *plane) load(c *run.Call, worker, i, planes, from, rows int) (beyond boo
 		copy(spare, x[:n])
 		x = spare
 	}
-	s.x, s.room, s.rows = &x[0], &words[0], hi-lo
-	s.planes, s.gap = planes, p.bytes-(hi-lo)*p.pitch
+	s.room, s.rows = &words[0], hi-lo
+	s.gap = p.bytes - (hi-lo)*p.pitch
 	s.at += lo * p.pitch
-	p.spread(w.Strides[2], &s)
-	return s.beyond
+	some := planes
+	if s.rows < w.In[1] {
+		some = 1 // lines that no window reads are between the planes
+	}
+	for n := 0; n < planes; n += some {
+		part := s // which a kernel changes
+		part.planes, part.x = some, &x[n*w.In[1]*w.In[2]]
+		p.spread(w.Strides[2], &part)
+		s.at, beyond = s.at+p.bytes, beyond || part.beyond
+	}
+	return beyond
 }
 
 // results computes output lines from the plane into out. It may write to all that out has room for. of is where the

@@ -193,6 +193,34 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestLinesThatNoWindowReads: small planes are computed many at a time, also where lines follow the last window.
+func TestLinesThatNoWindowReads(t *testing.T) {
+	if !quick() {
+		t.Skip("no kernels for this machine")
+	}
+	r := rand.New(rand.NewPCG(13, 17))
+	for _, size := range []int{2, 6, 7, 14, 15} {
+		for stride := 1; stride <= 4; stride++ {
+			w := ops.Window{Groups: 40, Kernel: []int{1, 1, 1}, Strides: []int{1, stride, 1 + stride%2},
+				Dilations: []int{1, 1, 1}, Before: []int{0, 0, 0}, After: []int{0, 0, 0}, In: []int{1, size, size},
+				Out: []int{1, (size-1)/stride + 1, (size-1)/(1+stride%2) + 1}}
+			x, one := tensor(t, r, w.Groups*size*size, false), ops.Volume(w.Out)
+			weights := make([]float32, w.Groups)
+			want := make([]fp16.Bits, w.Groups*one)
+			for i := range weights {
+				weights[i] = float32(i + 1)
+			}
+			for i := range want {
+				var sum float32
+				each(&w, i/one, i%one, func(_, at int) { sum += float32(float32(x.Value(at)) * weights[i/one]) })
+				want[i] = fp16.FromFloat32(sum)
+			}
+			dw, work := Depthwise(w, w.Groups, 1, weights, false)
+			same(t, want, made(t, dw, work, w.Groups*dw.(*depthwise).strips, len(want), x), fmt.Sprintf("%+v", w))
+		}
+	}
+}
+
 // TestSums compares the sums of lanes with their definition, to the bit.
 func TestSums(t *testing.T) {
 	if !quick() {
