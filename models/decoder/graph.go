@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/buildinfo"
 )
 
 // Names of inputs and outputs. Surfaces bind in the order of their names' bytes. This list has that order: inputs cos,
@@ -284,8 +285,17 @@ func (f *Folder) head(form Form, columns int, rows extent, dense map[string]bool
 	g := &graph{Func: b.Func("main"), c: f.config, form: form, columns: columns, dense: dense, wants: map[string]want{}}
 	x := g.norm("norm", finalNorm, g.Input(inputX, build.FP16, g.state(f.config.Hidden)...))
 	g.Output(outputLogits, g.matrix("head", f.weights[f.config.head()], x, rows, extent{}))
-	p, err := b.Program()
+	p, err := g.program(b)
 	return p, g.wants, err
+}
+
+// program ends b. The software engine may round activations of the form Compact to words of 16 bits.
+func (g *graph) program(b *build.Builder) (*build.Program, error) {
+	p, err := b.Program()
+	if err == nil && g.form == Compact {
+		buildinfo.Add(p.Program, buildinfo.Products, buildinfo.Words)
+	}
+	return p, err
 }
 
 // head is the module of the logits' matrix.

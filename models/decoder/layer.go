@@ -131,6 +131,6 @@ func (f *Folder) layers(form Form, columns, shown, context int, parts grouping, 
 		}
 	}
 	g.Output(outputY, x)
-	program, err := b.Program()
+	program, err := g.program(b)
 	return program, g.wants, err
 }

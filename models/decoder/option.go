@@ -15,7 +15,8 @@ const (
 	// Engine is the form that Apple's engine prefers: weights of fp16, 1x1 convolutions over columns of 32 tokens,
 	// and programs within the limits of a chip.
 	Engine Form = iota
-	// Compact uses packed weights as stored, and has no limits: for the software engines.
+	// Compact uses packed weights as stored, and has no limits: for the software engines. They may round what they
+	// multiply by weights of 4 and 8 bits to 16 bits.
 	Compact
 	// EngineInt8 is Engine with matrices of int8: constexpr_affine_dequantize with a scale for each row of a matrix.
 	// It rounds every weight to one of 255 steps of its row.

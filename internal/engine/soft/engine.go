@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/buildinfo"
 	"github.com/anekit/anekit/internal/engine/soft/kernels"
 	"github.com/anekit/anekit/internal/engine/soft/plan"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -111,7 +112,8 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b plan.Budget, r n
 			return nil, err
 		}
 		b.Expand = e.packFrom
-		pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart})
+		pl, err := plan.Make(ctx, g, b, kernels.Arith{Operand: r, Tables: e.tables, Only: e.only, Apart: e.apart,
+			Words: buildinfo.Of(p)[buildinfo.Products] == buildinfo.Words})
 		if err == nil {
 			pl.Links.File = src.File
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/buildinfo"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -167,6 +168,7 @@ type packedCase struct {
 	x     []fp16.Bits // the other operand; empty for gather
 	index []int
 	bias  []fp16.Bits
+	words bool // the program asks for products of words
 }
 
 // text returns the program.
@@ -226,8 +228,12 @@ func (p *packedCase) text(path string, offsets [3]uint64, expanded bool) string 
 			out, w)
 		op = "select(cond = bool(true), a = g, b = x)"
 	}
-	return fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, %s> x) {\n%stensor<fp16, %s> y = %s;\n} -> "+
-		"(y);\n}\n", in, body, out, op)
+	info := ""
+	if p.words {
+		info = fmt.Sprintf("[buildInfo = dict<string, string>({{%q, %q}})]\n", buildinfo.Products, buildinfo.Words)
+	}
+	return fmt.Sprintf("program(1.3)\n%s{\nfunc main<ios18>(tensor<fp16, %s> x) {\n%stensor<fp16, %s> y = %s;\n} -> "+
+		"(y);\n}\n", info, in, body, out, op)
 }
 
 // run returns the result.
@@ -315,13 +321,14 @@ func newPackedCase(r *rand.Rand, op string, extreme bool) *packedCase {
 
 // vectors reports whether the reference mode has other sums for the packed weight: those of package packed.
 func (p *packedCase) vectors() bool {
-	tiled := (p.op == "linear" || p.op == "linear+bias" || p.op == "matmul-t") && p.w.rows >= 16 && p.w.wide%32 == 0 &&
+	tiled := p.words && (p.op == "linear" || p.op == "linear+bias" || p.op == "matmul-t") && p.w.rows >= 16 && p.w.wide%32 == 0 &&
 		(p.w.d.Bits() == 4 || p.w.d.Bits() == 8)
 	return (p.m == 1 || tiled) && p.op != "matmul" && p.op != "gather" && p.w.high == 1
 }
 
 // TestPackedIsExpanded: a program computes with packed weights what it computes with the same weights expanded, in
-// every mode: the same bits, but within the bound of package packed for the vectors of the reference mode.
+// every mode: the same bits, but within the bound of package packed for the vectors of the reference mode, and for
+// several where it asks for products of words.
 func TestPackedIsExpanded(t *testing.T) {
 	r := seeded(t)
 	modes := []numerics.Mode{numerics.Reference, numerics.M1, numerics.M2, numerics.M4, numerics.M5, numerics.M6}
@@ -330,14 +337,16 @@ func TestPackedIsExpanded(t *testing.T) {
 		mode := modes[k/len(packedOps)%len(modes)]
 		inFile := r.IntN(2) == 0
 		want := p.run(t, inFile, true, soft.Numerics(mode), soft.PackFrom(1))
-		got := p.run(t, inFile, false, soft.Numerics(mode), soft.PackFrom(1))
-		name := fmt.Sprintf("%d: %s of %d, %v %dx%d blocks %dx%d offset %v in mode %v", k, p.op, p.m, p.w.d, p.w.rows,
-			p.w.cols, p.w.high, p.w.wide, p.w.offset, mode)
-		if mode == numerics.Reference && p.vectors() {
-			p.near(t, name, want, got)
-			continue
+		for _, p.words = range []bool{false, true} {
+			got := p.run(t, inFile, false, soft.Numerics(mode), soft.PackFrom(1))
+			name := fmt.Sprintf("%d: %s of %d, %v %dx%d blocks %dx%d offset %v in mode %v, words: %v", k, p.op, p.m, p.w.d,
+				p.w.rows, p.w.cols, p.w.high, p.w.wide, p.w.offset, mode, p.words)
+			if mode == numerics.Reference && p.vectors() {
+				p.near(t, name, want, got)
+				continue
+			}
+			require.Equal(t, want, got, name)
 		}
-		require.Equal(t, want, got, name)
 	}
 }
 
@@ -346,9 +355,9 @@ func TestPackedIsExpanded(t *testing.T) {
 func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 	t.Helper()
 	q := p.w
-	places := 0x1p-15
+	places, lane := 0x1p-15, 32
 	if p.m == 1 && q.d.Bits() == 4 {
-		places = 0x1p-22
+		places, lane = 0x1p-22, 128
 	}
 	for i := range want {
 		sum, integers := 0.0, 0.0
@@ -356,7 +365,7 @@ func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 		for k := range q.cols {
 			w, x := math.Abs(float64(q.value(row, k).Float32())), math.Abs(float64(vector[k].Float32()))
 			sum += w * x
-			if q.d.Bits() != 4 && q.d.Bits() != 8 {
+			if q.d.Bits() != 4 && (q.d.Bits() != 8 || !p.words) {
 				continue
 			}
 			most := 0.0
@@ -365,7 +374,7 @@ func (p *packedCase) near(t *testing.T, name string, want, got []fp16.Bits) {
 			}
 			scale, offset := q.factors(row, k)
 			apart := math.Abs(scale) * (1.5*float64(int(1)<<q.d.Bits()) + math.Abs(offset)) * x
-			integers += w*(x*0x1p-11+most*places) + x*0x1p-25 + apart*float64(q.cols/32+q.cols/q.wide+12)*0x1p-24
+			integers += w*(x*0x1p-11+most*places) + x*0x1p-25 + apart*float64(q.cols/lane+q.cols/q.wide+12)*0x1p-24
 		}
 		w, g := float64(want[i].Float32()), float64(got[i].Float32())
 		if want[i] == got[i] || w != w && g != g {

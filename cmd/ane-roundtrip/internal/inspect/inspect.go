@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/tensorfile"
+	"github.com/anekit/anekit/internal/buildinfo"
 	"github.com/anekit/anekit/internal/ops"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/internal/shapes"
@@ -64,7 +65,7 @@ func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 	weights, size := weigh(tensorfile.NewWeights(p, cmp.Or(modelPath, text.Dir), tensorfile.Fill{}))
 	details := plist.Of("file", path, "version", p.Version, "functions", functions, "weights", weights,
 		"weight_bytes", size)
-	if info := buildInfo(p); len(info) > 0 {
+	if info := buildinfo.Of(p); len(info) > 0 {
 		details = append(details, plist.Of("build_info", info)...)
 	}
 	if notes := ops.RangeNotes(text.Name, p); len(notes) > 0 { // on literals that their type cannot hold
@@ -73,34 +74,6 @@ func inspect(a *cli.App, ctx context.Context, path, modelPath string) error {
 	}
 	a.Show(details, View)
 	return nil
-}
-
-// buildInfo returns the strings of the attribute buildInfo.
-func buildInfo(p *mil.Program) map[string]string {
-	info := map[string]string{}
-	for _, attr := range p.Attrs {
-		v, _ := attr.Value.(*mil.Value)
-		if v == nil || attr.Name != "buildInfo" {
-			continue
-		}
-		if d, ok := v.Literal.(*mil.DictLit); ok {
-			for _, pair := range d.Pairs {
-				info[word(pair.Key)] = word(pair.Value)
-			}
-		}
-	}
-	return info
-}
-
-// word returns the value of a string, which may be boxed; empty for another literal.
-func word(l mil.Literal) string {
-	switch l := l.(type) {
-	case *mil.Value:
-		return word(l.Literal)
-	case mil.StringLit:
-		return l.Value
-	}
-	return ""
 }
 
 func functionOf(f *mil.Function) plist.Dict {

@@ -20,6 +20,7 @@ type Arith struct {
 	Result  numerics.Rules // of those that it writes
 	Only    int            // element that a product computes, counted from 1; 0 for all
 	Apart   bool           // no steps are fused
+	Words   bool           // packed weights may multiply words: see package buildinfo
 }
 
 // Of returns the arithmetic of an operator.

@@ -173,10 +173,12 @@ func newPackedProduct(s *Step, at, n int, bias bool) (run.Runner, int) {
 	if w == nil || s.Arith.Operand != 0 {
 		return nil, 0
 	}
-	if r, work := weighted.Product(w, 1-at, n, bias); r != nil || n > 1 {
-		return r, work
+	if s.Arith.Words {
+		if r, work := weighted.Product(w, 1-at, n, bias); r != nil {
+			return r, work
+		}
 	}
-	if !w.Fits() || w.Cols > vectorMost {
+	if n > 1 || !w.Fits() || w.Cols > vectorMost {
 		return nil, 0
 	}
 	w.Remember()

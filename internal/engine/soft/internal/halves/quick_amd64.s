@@ -22,7 +22,7 @@
 	VPADDD  t, d, d
 
 #define POLYNOMIAL(x, p) \
-	VMOVAPS     192(AX), p       \
+	VMOVUPS     192(AX), p       \
 	VFMADD231PS 160(AX), x, p    \
 	VFMADD213PS 224(AX), x, p    \
 	VMULPS      x, p, p          \
