@@ -25,9 +25,11 @@ type link struct {
 	runs    atomic.Uint64 // sequence numbers of evaluations
 
 	bell    *wire.Bell // asked once hello says that the broker answers it
-	ringing sync.Mutex // held until the answer to what is in flight in the bell has come; guards rung and heard
+	ringing sync.Mutex // held until the answer to what is in flight in the bell has come; guards these
 	rung    uint64     // number of the last frame
 	heard   []byte
+	slept   time.Duration // the sleep in which the last answer came; a first one that is too short costs a second
+	rested  time.Time
 
 	over    atomic.Bool // lost is set
 	mu      sync.Mutex
@@ -40,8 +42,8 @@ type link struct {
 	failure error         // of ending the process; set before buried is closed
 }
 
-// slice is how long Send waits for room in the socket before its caller checks its context, and the first sleep of a
-// caller at the bell. It is much longer than a short evaluation, and short for a caller that waits for a cancelled one.
+// slice is how long Send waits for room in the socket before its caller checks its context, and the least first
+// sleep of a caller at the bell. It is much longer than a short evaluation, and short for a caller that waits for a cancelled one.
 const slice = time.Millisecond
 
 // newConn makes a connection of a socket.
