@@ -51,7 +51,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	}
 	c.admitted.Store(true)
 	if c.Bell != nil {
-		c.ringer.Go(c.ring)
+		c.listen()
 	}
 	i := resources.InfoOf(c.info, c.grant.mode)
 	c.log.Debug("client admitted", "tier", c.grant.Tier, "executable", p.Executable)

@@ -42,9 +42,9 @@ func keepHeapWithin() {
 }
 
 // spareProcessors is how many goroutines of a broker's own process may run beside the workers of its engine: those that
-// read requests and send answers. Two would do if a goroutine that waits at a bell gave back its processor at once. The
-// runtime takes it back only at intervals, so calls of many clients queue for a processor. With 32 clients on two cores
-// up to 21 calls waited, and throughput halved. More than ten gain nothing, and each costs the garbage collector.
+// read requests and send answers. Two would do with ringers. Where the kernel lacks what they need, each bell has a goroutine, from
+// whose sleep the runtime takes the processor only at intervals, so calls of many clients queue for one. With 32 clients
+// on two cores up to 21 calls waited. More than ten gain nothing, and each costs the garbage collector.
 const spareProcessors = 10
 
 // Processors raises GOMAXPROCS by spareProcessors, and returns what it was: the Workers of the broker's Config. A

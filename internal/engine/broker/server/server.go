@@ -27,6 +27,7 @@ type server struct {
 	budgets *resources.Budgets
 	turns   *calls.Turns // of programs and instances that are being made
 
+	ringers  ringers
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	failed   []error     // of sessions

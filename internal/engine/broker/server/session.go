@@ -17,9 +17,8 @@ import (
 	"github.com/anekit/anekit/internal/numerics"
 )
 
-// session is one client. It routes frames to the owners of what the client has. One
-// goroutine reads the frames of the connection and another one those of the bell; the one
-// that holds turn answers. Other goroutines answer compiles, chains and the completions of
+// session is one client. It routes frames to the owners of what the client has. One goroutine reads the frames of the
+// connection, and ringers or another goroutine those of the bell; the one that holds turn answers. Other goroutines answer compiles, chains and the completions of
 // queued requests.
 type session struct {
 	*server
@@ -38,7 +37,8 @@ type session struct {
 	calls    *calls.Calls
 	compiles compiles
 
-	ringer   sync.WaitGroup // the goroutine that reads the bell
+	ringer   sync.WaitGroup // who reads the bell
+	held     bool           // a leader of the ringers answers a frame; their lock guards it
 	turn     sync.Mutex     // held while a frame is answered
 	trouble  int            // refused frames in a row; turn guards it
 	admitted atomic.Bool
@@ -80,7 +80,8 @@ func (c *session) run() error {
 	var writer sync.WaitGroup
 	writer.Go(c.calls.Deliver)
 	c.serve()
-	_ = c.Bell.Close() // never fails
+	_ = c.Bell.Close()     // never fails
+	c.ringers.sleep.Wake() // a hostile client can take away the wake-up by the bell
 	c.ringer.Wait()
 	err := c.end()
 	c.calls.Stop()
@@ -120,6 +121,11 @@ func receive(conn *wire.Conn, buf []byte) (f wire.Frame, fds wire.Descriptors, e
 func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	c.turn.Lock()
 	defer c.turn.Unlock()
+	return c.reply(f, fds, err)
+}
+
+// reply is treat, of a caller that has the turn.
+func (c *session) reply(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	switch {
 	case err != nil:
 	case c.draining.Load() && begins(f.Kind):
@@ -228,25 +234,45 @@ func (c *session) openBell(fds wire.Descriptors) (err error) {
 		Detail: fmt.Sprintf("%d beside hello", len(fds)), Hint: "send the memory of one bell, or nothing"}
 }
 
-// ring answers evaluations and chains that come through the bell, until the session ends.
-func (c *session) ring() {
-	buf := make([]byte, wire.MaxFrame)
-	for {
-		f, err := c.Bell.Receive(buf, bellWait)
-		switch {
-		case errors.Is(err, wire.ErrTimeout):
-			continue
-		case errors.Is(err, wire.ErrClosed):
-			return
-		}
-		if err == nil && f.Kind != wire.KindEvaluate && f.Kind != wire.KindChain {
-			// Only evaluations are charged to a class, so anything else is an error.
-			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for",
-				Hint: "send it over the socket"}
-		}
-		if !c.treat(&f, nil, err) {
-			_ = c.Conn.Close() // never fails
-			return
-		}
+// listen has the bell answered until it is closed: by the ringers, or by a goroutine of its own where that is one of
+// few or the kernel cannot do better.
+func (c *session) listen() {
+	if n := c.conf.clients; n > 1 && n <= wire.MaxBells && wire.CanSleepAtBells() {
+		c.ringers.add(c)
+		return
 	}
+	c.ringer.Go(func() {
+		buf := make([]byte, wire.MaxFrame)
+		for {
+			f, err := c.Bell.Receive(buf, bellWait)
+			if !errors.Is(err, wire.ErrTimeout) && !c.rung(&f, err, nil) {
+				return
+			}
+		}
+	})
+}
+
+// rung answers an evaluation or a chain that came through the bell. It reports false when it was the last one. If
+// others wait for r, another leader goes on while this one waits for the turn.
+func (c *session) rung(f *wire.Frame, err error, r *ringers) bool {
+	if errors.Is(err, wire.ErrClosed) {
+		return false
+	}
+	if err == nil && f.Kind != wire.KindEvaluate && f.Kind != wire.KindChain {
+		// Only evaluations are charged to a class, so anything else is an error.
+		err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for",
+			Hint: "send it over the socket"}
+	}
+	if !c.turn.TryLock() {
+		if r != nil {
+			r.hand()
+		}
+		c.turn.Lock()
+	}
+	more := c.reply(f, nil, err)
+	c.turn.Unlock()
+	if !more {
+		_ = c.Conn.Close() // never fails
+	}
+	return more
 }

@@ -72,3 +72,21 @@ func OpenBell(fd int) (*Bell, error) { return nil, unsupported("open a bell") }
 
 // Close does nothing.
 func (b *Bell) Close() error { return nil }
+
+// MaxBells is 0: there are no bells.
+const MaxBells = 0
+
+// Sleeper has nothing to sleep at.
+type Sleeper struct{}
+
+// CanSleepAtBells is false.
+func CanSleepAtBells() bool { return false }
+
+// Wakes is 0.
+func (*Sleeper) Wakes() uint32 { return 0 }
+
+// Wake does nothing.
+func (*Sleeper) Wake() {}
+
+// Sleep returns at once.
+func (*Sleeper) Sleep(uint32, []*Bell) {}
