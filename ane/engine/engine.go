@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -42,22 +43,37 @@ type candidate struct {
 	open       func(context.Context, config) (ane.Engine, error)
 }
 
-// candidates lists every engine, the best first. Auto tries the first and the last.
+// Each candidate is a function of its own, so that a program links only those that it can open: see choices.
+
+func candidateApple() candidate {
+	return candidate{name: Apple, what: "Apple Neural Engine", probe: probeApple, open: openApple}
+}
+
+func candidateStandIn() candidate {
+	return candidate{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
+		probe: standin.Probe, open: openStandIn}
+}
+
+func candidateBroker() candidate {
+	return candidate{name: Broker, what: "software engine in a process of its own", probe: broker.Probe, open: openBroker}
+}
+
+func candidateSoft() candidate {
+	return candidate{name: Soft, what: "software engine in this process", probe: func() error { return nil }, open: openSoft}
+}
+
+// automatic lists the engines that Auto tries, the best first.
+func automatic() []candidate { return []candidate{candidateApple(), candidateSoft()} }
+
+// candidates lists every engine, the best first.
 func candidates() []candidate {
-	return []candidate{
-		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
-			open: func(ctx context.Context, c config) (ane.Engine, error) { return overBridge(ctx, c, apple.Apple()) }},
-		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
-			probe: standin.Probe, open: openStandIn},
-		{name: Broker, what: "software engine in a process of its own", probe: broker.Probe, open: openBroker},
-		{name: Soft, what: "software engine in this process", probe: func() error { return nil }, open: openSoft},
-	}
+	return []candidate{candidateApple(), candidateStandIn(), candidateBroker(), candidateSoft()}
 }
 
 // probeApple loads the framework and checks that it has the bridge's selectors, and that
 // the machine has the hardware. It compiles nothing.
 func probeApple() error {
-	if err := apple.Machine(); err != nil {
+	if err := apple.Machine(); err != nil || !host.Apple {
 		return err
 	}
 	r, err := objcbridge.Inspect(apple.Apple().Bridge)
@@ -65,6 +81,14 @@ func probeApple() error {
 		err = errors.New("the framework reports no Neural Engine; virtual machines have none")
 	}
 	return err
+}
+
+// openApple loads Apple's framework. Programs for systems that have none do not link the bridge.
+func openApple(ctx context.Context, c config) (ane.Engine, error) {
+	if !host.Apple {
+		return nil, apple.Machine()
+	}
+	return overBridge(ctx, c, apple.Apple())
 }
 
 // openStandIn loads the stand-in framework, which stays loaded until the process ends.
@@ -119,11 +143,7 @@ func reason(err error) string {
 
 // Names lists the names that Open accepts.
 func Names() []string {
-	names := []string{Auto}
-	for _, c := range candidates() {
-		names = append(names, c.name)
-	}
-	return names
+	return []string{Auto, Apple, StandIn, Broker, Soft}
 }
 
 // Probe returns the status of every engine.

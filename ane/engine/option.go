@@ -7,6 +7,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -16,10 +17,11 @@ type Option func(*config)
 type config struct {
 	apple   bool
 	offsets bool
-	workers int           // 0: as many as processors
-	sums    chip.Chip     // whose arithmetic Numerics chose; 0: the engine's own
-	mode    numerics.Mode // of sums, once Open knows it
-	chip    chip.Chip     // 0: no emulation
+	workers int                                    // 0: as many as processors
+	sums    chip.Chip                              // whose arithmetic Numerics chose; 0: the engine's own
+	mode    numerics.Mode                          // of sums, once Open knows it
+	chip    chip.Chip                              // 0: no emulation
+	emulate func(ane.Engine, chip.Chip) ane.Engine // set with chip: programs without Emulate do not link it
 	keep    bool
 	log     *slog.Logger
 	broker  string
@@ -70,7 +72,11 @@ func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 //
 // Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A chip
 // that is not valid emulates none.
-func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
+func Emulate(c chip.Chip) Option {
+	return func(cfg *config) { cfg.chip, cfg.emulate = c, emulated }
+}
+
+func emulated(e ane.Engine, c chip.Chip) ane.Engine { return emulate.New(e, c, emulate.Process(c)) }
 
 // KeepFiles leaves the files of a program where the framework keeps them until its unload: its text, its weights and
 // what it was compiled to. By default they go after the load, because the weights would be on disk twice. Only Apple

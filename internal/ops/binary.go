@@ -7,7 +7,7 @@ import (
 )
 
 // binaries combine two tensors of one type, broadcast as numpy does; comparisons have a bool result. Attrs is nil.
-var binaries = []Def{
+var binaries = []*Def{
 	arithmetic("add", "returns x + y"),
 	arithmetic("sub", "returns x - y"),
 	arithmetic("mul", "returns x * y").limited(zeroLimits),
@@ -35,19 +35,19 @@ var binaries = []Def{
 }
 
 // pairwise is an operator with results of a type, NoType for that of x.
-func pairwise(name, doc string, types []mil.DType, result mil.DType) Def {
+func pairwise(name, doc string, types []mil.DType, result mil.DType) *Def {
 	params := []Param{tensor("x", types...), tensor("y", types...)}
-	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
+	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		c.sameType("x", "y")
 		c.gives(nil, cmp.Or(result, x.DType), c.broadcast("x", "y"))
 	}}
 }
 
-func arithmetic(name, doc string) Def { return pairwise(name, doc, numerics, mil.NoType) }
+func arithmetic(name, doc string) *Def { return pairwise(name, doc, numerics, mil.NoType) }
 
-func comparison(name, doc string) Def { return pairwise(name, doc, numerics, mil.Bool) }
+func comparison(name, doc string) *Def { return pairwise(name, doc, numerics, mil.Bool) }
 
-func logic(name, doc string) Def {
+func logic(name, doc string) *Def {
 	return pairwise(name, doc, truths, mil.Bool).partly(some, some, "multiply, or take the maximum of, 0 and 1")
 }
 

@@ -6,7 +6,7 @@ import (
 
 // buffers convert between a tensor and a tensor_buffer, which says where a surface has its elements. Attrs is nil: both
 // have the same elements here.
-var buffers = []Def{
+var buffers = []*Def{
 	{Name: "tensor_buffer_to_tensor", Since: 17, Doc: "reads a tensor from a buffer",
 		Params: []Param{tensor("input", storable...).buffer()}, infer: func(c *Call, x *Value) {
 			c.refuseIf(!x.buffered(), "input", "give a tensor_buffer", "%s is no tensor_buffer", x.Type())

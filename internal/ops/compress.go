@@ -9,7 +9,7 @@ import (
 
 // compressions make constants from a shorter form. Attrs is a Palette for those with a lut, a Sparse for
 // constexpr_sparse_to_dense, else nil.
-var compressions = []Def{
+var compressions = []*Def{
 	{Name: "constexpr_cast", Doc: "returns a constant of floating-point type as elements of type outputDtype",
 		Params: []Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
 			types("output_dtype", floats...)}, infer: func(c *Call, x *Value) {

@@ -8,7 +8,7 @@ import (
 
 // controls run blocks of statements. Node.Blocks has the blocks, and Attrs is nil. A node's In has the operands alone:
 // values that a block takes from around it are operands of the statements in it.
-var controls = []Def{
+var controls = []*Def{
 	{Name: "cond", support: nowhere("compute both branches and choose with select").kin(nested), infer: inferCond,
 		Params: []Param{tensor("pred", truths...)}},
 	{Name: "while_loop", support: nowhere("write the iterations one after another").kin(nested), infer: inferWhile,

@@ -3,7 +3,7 @@ package ops
 import "slices"
 
 // convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
-var convolutions = []Def{
+var convolutions = []*Def{
 	{Name: "conv", limits: convolutionLimits, infer: inferConv,
 		Params: sliding(kernelParams, integers("dilations").or(1).spelled(), integer("groups").or(1).spelled())},
 	{Name: "conv_transpose", limits: convolutionLimits, infer: inferConvTranspose, Params: sliding(kernelParams,
@@ -13,15 +13,15 @@ var convolutions = []Def{
 var kernelParams = []Param{tensor("weight"), tensor("bias").optional()}
 
 // pools take the maximum, the mean or the norm of a window. Attrs is a Window.
-var pools = []Def{
+var pools = []*Def{
 	pool("l2_pool", ""),
 	pool("max_pool", "take the maximum of slices"),
 	pool("avg_pool", "use a convolution with equal weights, one group for each channel",
 		boolean("exclude_padding_from_average").or(false).spelled()),
 }
 
-func pool(name, instead string, more ...Param) Def {
-	return Def{Name: name, support: support{memory: some, instead: instead}, limits: poolLimits, infer: inferPool,
+func pool(name, instead string, more ...Param) *Def {
+	return &Def{Name: name, support: support{memory: some, instead: instead}, limits: poolLimits, infer: inferPool,
 		Params: append(sliding([]Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false).spelled()), more...)}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // conversions change the type of elements. Attrs of cast is nil: the result has the type. Attrs of the others is a
 // Quantization.
-var conversions = []Def{
+var conversions = []*Def{
 	{Name: "cast", Doc: "converts x to elements of type dtype", Cost: Moves, limits: castLimits,
 		Params: []Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
 			types("dtype", writable...)}, infer: func(c *Call, x *Value) {

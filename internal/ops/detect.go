@@ -11,7 +11,7 @@ import (
 )
 
 // detections end detectors and classifiers. Attrs of non_maximum_suppression is a Suppression, that of classify nil.
-var detections = []Def{
+var detections = []*Def{
 	{Name: "non_maximum_suppression", support: like("no project has it there", "suppress boxes on the host"),
 		Params: []Param{
 			tensor("boxes", floats...).ranks(3, 3, boxed, "shape %v"), tensor("scores").ranks(3, 3, boxed, "shape %v"),

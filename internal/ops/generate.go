@@ -13,7 +13,7 @@ import (
 // The random ones fill tensors with random numbers. Attrs is a Random. A seed of 0 or more gives the same numbers in
 // every evaluation. -1, the default, gives new numbers in each evaluation after a load, and repeats them after the next
 // load.
-var generators = []Def{
+var generators = []*Def{
 	{Name: "shape", support: like("Core ML runs int32 on the CPU", onHost), infer: inferShape, Params: []Param{
 		tensor("x").like().ranks(1, MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
@@ -189,9 +189,9 @@ type Random struct {
 }
 
 // random is an operator with one or two numbers, which give the result their type.
-func random(name string, numbers ...Param) Def {
+func random(name string, numbers ...Param) *Def {
 	params := append(append([]Param{integers("shape").sized()}, numbers...), integer("seed").or(-1))
-	return Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call, x *Value) {
+	return &Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call, x *Value) {
 		d, r := mil.FP32, Random{Seed: c.seed()}
 		for i, p := range slices.Backward(numbers) {
 			if v := c.Value(p.Name); v != nil {

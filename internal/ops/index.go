@@ -12,7 +12,7 @@ import (
 // An index below 0 counts from the end of its axis, as in opsets before ios17. Indices outside of the axis are taken
 // as its first or last element; coremltools does not define them. With validate_indices both are faults, of the
 // program if the indices are constant, else of the evaluation.
-var indexing = []Def{
+var indexing = []*Def{
 	gathering("gather", inferGather, integer("axis").or(0), integer("batch_dims").or(0)).costs(Moves).
 		limited(gatherLimits).partly(some, some, "slice, or multiply by a one-hot matrix"),
 	gathering("gather_along_axis", func(c *Call, x *Value) {
@@ -44,13 +44,13 @@ var indexing = []Def{
 		}},
 }
 
-func gathering(name string, infer func(*Call, *Value), settings ...Param) Def {
-	return Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat([]Param{
+func gathering(name string, infer func(*Call, *Value), settings ...Param) *Def {
+	return &Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat([]Param{
 		tensor("x", storable...), tensor("indices", indexes...)}, settings, []Param{boolean("validate_indices").or(false)})}
 }
 
-func scattering(name string, infer func(*Call, *Value), settings ...Param) Def {
-	return Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat(
+func scattering(name string, infer func(*Call, *Value), settings ...Param) *Def {
+	return &Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat(
 		[]Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}, settings,
 		[]Param{word("mode", ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin).
 			or(ScatterAdd), boolean("validate_indices").or(false)})}

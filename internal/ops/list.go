@@ -9,7 +9,7 @@ import (
 // lists hold tensors of one type. A list is a tensor with an axis for its length before those of an element, so its
 // length is known and does not grow: an index beyond it is a fault of the evaluation. Attrs of make_list is a Fill, of
 // list_read and list_gather a Gather, of list_write and list_scatter a Scatter, of list_length nil.
-var lists = []Def{
+var lists = []*Def{
 	{Name: "make_list", support: onHosts, infer: inferMakeList, Params: []Param{
 		integer("init_length").or(1).sized(), boolean("dynamic_length").or(true),
 		setting("elem_shape", Ints).sized().variadic().loosely(), types("dtype", storable...).or("fp32")}},

@@ -9,7 +9,7 @@ import (
 
 // moves copy elements of x to other places, bit by bit. Attrs is a Box; of concat and stack a Join; of split an int,
 // the axis; of space_to_batch and batch_to_space a Blocks; of reverse_sequence a Sequence.
-var moves = []Def{
+var moves = []*Def{
 	{Name: "concat", infer: inferConcat, Params: []Param{tensor("values", storable...).variadic(), integer("axis"),
 		boolean("interleave").or(false)}},
 	{Name: "stack", support: support{contested: "reshape and concat run on other machines"}, infer: inferStack,
@@ -47,15 +47,15 @@ var moves = []Def{
 }
 
 // move is an operator on one tensor with settings.
-func move(name string, infer func(*Call, *Value), doc string, settings ...Param) Def {
-	return Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
+func move(name string, infer func(*Call, *Value), doc string, settings ...Param) *Def {
+	return &Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
 }
 
 var image = tensor("x", storable...).ranks(4, 4, "use [N, C, H, W]", "shape %v")
 
 // blocked is an operator on an image with blocks of a size.
-func blocked(name string, size Param, infer func(*Call, *Value), doc string) Def {
-	return Def{Name: name, Doc: doc, infer: infer, Params: []Param{image, size}}
+func blocked(name string, size Param, infer func(*Call, *Value), doc string) *Def {
+	return &Def{Name: name, Doc: doc, infer: infer, Params: []Param{image, size}}
 }
 
 // Join holds the settings of concat and stack.

@@ -8,7 +8,7 @@ import (
 
 // products multiply matrices. Attrs of matmul is a Matmul, of linear nil, of einsum an
 // Einsum, of scaled_dot_product_attention an Attention.
-var products = []Def{
+var products = []*Def{
 	{Name: "einsum", Params: []Param{tensor("values", floats...).variadic(), word("equation")}, infer: inferEinsum},
 	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query", floats...).ranks(3, MaxRank,
 		"give it as [batch, .., length, features]", "shape %v"), tensor("key"), tensor("value"),

@@ -6,7 +6,7 @@ import (
 )
 
 // recurrents run a cell over a sequence x [S, B, I]. Attrs is a Recurrent.
-var recurrents = []Def{
+var recurrents = []*Def{
 	recurrent("lstm", 4, []string{"initial_c"}, []string{"peephole", "weight_ih_back", "weight_hh_back", "bias_back",
 		"peephole_back"}, squash("recurrent_activation", "sigmoid"), squash("cell_activation", "tanh"),
 		squash("activation", "tanh"), number("clip").optional()),
@@ -16,7 +16,7 @@ var recurrents = []Def{
 }
 
 // recurrent is an operator whose weights have gates times H rows; states are those beside initial_h.
-func recurrent(name string, gates int, states, weights []string, settings ...Param) Def {
+func recurrent(name string, gates int, states, weights []string, settings ...Param) *Def {
 	params := []Param{tensor("x", floats...).ranks(3, 3, "give it as [sequence, batch, inputs]", "shape %v"),
 		tensor("initial_h")}
 	for _, n := range states {
@@ -31,7 +31,7 @@ func recurrent(name string, gates int, states, weights []string, settings ...Par
 		directions = append(directions, "bidirectional")
 	}
 	params = append(params, word("direction", directions...).or("forward"), boolean("output_sequence").or(false))
-	return Def{Name: name, support: nowhere(onHost), Params: append(params, settings...),
+	return &Def{Name: name, support: nowhere(onHost), Params: append(params, settings...),
 		infer: func(c *Call, x *Value) { inferRecurrent(c, x, gates, 1+len(states)) }}
 }
 

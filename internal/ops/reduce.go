@@ -7,7 +7,7 @@ import (
 )
 
 // reductions fold axes of a tensor. Attrs is a Reduce.
-var reductions = []Def{
+var reductions = []*Def{
 	reduction("reduce_sum", numerics, "sums over axes, or over all axes if the list is empty"),
 	reduction("reduce_mean", floats, "returns the mean over axes, or over all axes if the list is empty").
 		contested("reduce_sum and a multiplication run everywhere"),
@@ -30,10 +30,10 @@ type Reduce struct {
 	Axes []int // ascending; empty only for a scalar
 }
 
-func reduction(name string, types []mil.DType, doc string) Def {
+func reduction(name string, types []mil.DType, doc string) *Def {
 	params := []Param{tensor("x", types...), integers("axes").or(AllAxes).spelled(),
 		boolean("keep_dims").or(false).spelled()}
-	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
+	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		axes, keep := c.axes("axes", x.Rank()), c.boolean("keep_dims")
 		var shape []int
 		for i, n := range x.Shape {
@@ -49,10 +49,10 @@ func reduction(name string, types []mil.DType, doc string) Def {
 }
 
 // extreme is an operator that returns indexes along one axis.
-func extreme(name string) Def {
+func extreme(name string) *Def {
 	params := []Param{tensor("x", numerics...), integer("axis").or(-1), boolean("keep_dims").or(false).spelled(),
 		types("output_dtype", mil.Int32, mil.UInt16).or("int32")}
-	return Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
+	return &Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
 		c.refuseIf(d == mil.UInt16 && x.Shape[axis] > 1<<16, "output_dtype", "use int32",
 			"uint16 does not hold the indexes of %d elements", x.Shape[axis])
@@ -65,7 +65,7 @@ func extreme(name string) Def {
 }
 
 // norms scale values. Attrs is a Norm; of softmax an int, the axis.
-var norms = []Def{
+var norms = []*Def{
 	{Name: "softmax", Doc: "returns exp(x) divided by its sum along axis",
 		Params: []Param{tensor("x", floats...), integer("axis").or(-1).spelled()}, infer: func(c *Call, x *Value) {
 			c.keeps(c.axis("axis", x.Rank()))

@@ -10,7 +10,7 @@ import (
 
 // resizes sample images between their elements. Attrs is a Resize, a Crop for
 // crop_resize, a Sampler for affine and resample.
-var resizes = []Def{
+var resizes = []*Def{
 	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: scalable,
 		infer: func(c *Call, x *Value) { c.resizes(c.scaled(x), Resize{Mode: SampleDefault, Nearest: true}) }},
 	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []Param{boolean("align_corners").or(true).spelled(),

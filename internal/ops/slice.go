@@ -8,7 +8,7 @@ import (
 )
 
 // slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the slices, a Pad for pad.
-var slicing = []Def{
+var slicing = []*Def{
 	{Name: "slice_by_index", limits: sliceLimits, infer: inferSliceIndex,
 		Params: append([]Param{tensor("x", storable...)}, maskedParams...)},
 	{Name: "slice_by_size", limits: sliceLimits, Params: []Param{tensor("x", storable...), tensor("begin").any(),

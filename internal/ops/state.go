@@ -2,7 +2,7 @@ package ops
 
 // states read and write the tensor that a state parameter holds. Attrs is nil. The nodes that take a state run in
 // the order of the text; a node's In has the state where the parameter stands.
-var states = []Def{
+var states = []*Def{
 	{Name: "read_state", Doc: "returns the tensor that a state holds at this point of the function", Since: 18,
 		Cost: Free, limits: stateLimits, Params: []Param{tensor("input").state()}, infer: func(c *Call, s *Value) {
 			c.gives(nil, s.DType, s.Shape)

@@ -39,14 +39,14 @@ type Def struct {
 
 // The columns that few rows have are set by these, as in unary("mod").refused("..").
 
-func (d Def) costs(c Cost) Def                { d.Cost = c; return d }
-func (d Def) off(text string) Def             { d.Error = text; return d }
-func (d Def) limited(by func(p *placing)) Def { d.limits = by; return d }
-func (d Def) nowhere(instead string) Def      { d.support = nowhere(instead); return d }
-func (d Def) contested(instead string) Def    { d.support.contested = instead; return d }
+func (d *Def) costs(c Cost) *Def                { d.Cost = c; return d }
+func (d *Def) off(text string) *Def             { d.Error = text; return d }
+func (d *Def) limited(by func(p *placing)) *Def { d.limits = by; return d }
+func (d *Def) nowhere(instead string) *Def      { d.support = nowhere(instead); return d }
+func (d *Def) contested(instead string) *Def    { d.support.contested = instead; return d }
 
 // partly sets how far the compilers of the engine take an operator.
-func (d Def) partly(memory, e5 verdict, instead string) Def {
+func (d *Def) partly(memory, e5 verdict, instead string) *Def {
 	d.support = support{memory: memory, e5: e5, instead: instead}
 	return d
 }
@@ -75,7 +75,7 @@ var table = func() map[string]*Def {
 	for _, f := range []struct {
 		Family
 		Cost
-		defs []Def
+		defs []*Def
 	}{
 		{Unaries, Function, unaries}, {Binaries, Pass, binaries}, {Reductions, Pass, reductions}, {Norms, Twice, norms},
 		{Products, Multiplies, products}, {Products, Multiplies, convolutions}, {Pools, Pass, pools},
@@ -87,7 +87,7 @@ var table = func() map[string]*Def {
 	} {
 		for _, d := range f.defs {
 			d.Since, d.Family, d.Cost = max(d.Since, 16), cmp.Or(d.Family, f.Family), cmp.Or(d.Cost, f.Cost)
-			t[d.Name] = &d
+			t[d.Name] = d
 		}
 	}
 	return t

@@ -11,7 +11,7 @@ const (
 
 // unaries map every element of one tensor. Attrs is a Unary; nil for operators with a number for each channel, which are
 // operands.
-var unaries = []Def{
+var unaries = []*Def{
 	unary("abs", numerics, "returns the magnitude"),
 	unary("relu", numerics, "returns max(x, 0)").limited(reluLimits),
 	unary("relu6", floats, "returns min(max(x, 0), 6)"),
@@ -75,10 +75,12 @@ type Unary struct {
 }
 
 // unary is a function of x and of settings that a Unary has. The default of epsilon has the type of x,
-// in which it may round to 0.
-func unary(name string, types []mil.DType, doc string, settings ...Param) Def {
+// in which it may round to 0. Inlined, its copies in all rows would be 50 KB of every program.
+//
+//go:noinline
+func unary(name string, types []mil.DType, doc string, settings ...Param) *Def {
 	params := append([]Param{tensor("x", types...)}, settings...)
-	return Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
+	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		u := Unary{Epsilon: c.epsilon(), Mode: c.word("mode"), Alpha: c.number("alpha"), Beta: c.number("beta")}
 		if name == "clip" && u.Alpha >= u.Beta {
 			c.note("compilers of opset ios17 and later refuse an alpha that is not below beta")
@@ -98,12 +100,12 @@ func inferThreshold(c *Call, x *Value) {
 	c.keeps(Unary{Alpha: c.number("alpha")})
 }
 
-func (d Def) trigonometric() Def {
+func (d *Def) trigonometric() *Def {
 	return d.costs(Pass).partly(some, taken, "").limited(trigonometryLimits)
 }
-func (d Def) onHost() Def { return d.costs(Pass).nowhere(onHost) }
+func (d *Def) onHost() *Def { return d.costs(Pass).nowhere(onHost) }
 
-func (d Def) likeHost(kind string) Def {
+func (d *Def) likeHost(kind string) *Def {
 	d.support = like("like "+kind+", which is refused", onHost)
 	return d.costs(Pass)
 }

@@ -9,7 +9,7 @@ import (
 
 // views keep the elements and change the shape. Attrs of transpose is a []int,
 // the permutation; of the others nil, because dense elements do not move.
-var views = []Def{
+var views = []*Def{
 	{Name: "reshape", Params: []Param{tensor("x", storable...), integers("shape").sized()}, infer: inferReshape},
 	{Name: "transpose", Family: Movements, Cost: Moves, Params: []Param{tensor("x", storable...), integers("perm")},
 		Doc: "reorders the axes: axis i of the result is axis perm[i] of x", infer: inferTranspose},

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -192,15 +191,12 @@ func beginsProgram(text string) bool {
 	}
 }
 
-// sized is the line of a Git LFS pointer with the size of the file.
-const sized = `(?m)^size ([0-9]{1,18})\r?$`
-
-// pointed returns the size of the file that a Git LFS pointer names, 0 if it names none.
+// pointed returns the size of the file that a Git LFS pointer names in a line such as "size 12", 0 if it names none.
 func pointed(start []byte) int64 {
-	if m := regexp.MustCompile(sized).FindSubmatch(start); m != nil {
-		n, err := strconv.ParseInt(string(m[1]), 10, 64)
-		if err == nil {
-			return n
+	for line := range strings.Lines(string(start)) {
+		digits, ok := strings.CutPrefix(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), "size ")
+		if n, err := strconv.ParseUint(digits, 10, 63); ok && err == nil && len(digits) <= 18 {
+			return int64(n)
 		}
 	}
 	return 0

@@ -97,8 +97,9 @@ func (r *run) program(p *mil.Program, invalid error) {
 		r.readWeights()
 		r.ranges()
 	}
+	find := finders()
 	for _, rule := range table() {
-		f, ok := finders[rule.ID]
+		f, ok := find[rule.ID]
 		for _, compiler := range r.Compilers {
 			switch {
 			case !ok || !r.wants(rule, compiler):

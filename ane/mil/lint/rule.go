@@ -31,8 +31,20 @@ type Rule struct {
 //go:embed rules.json
 var ruleTexts []byte
 
-// table returns the rules by ID. They are read once, and not changed.
-var table = sync.OnceValue(func() (all []*Rule) {
+// read holds the rules by ID. They are read once, and not changed. A sync.OnceValue would be made before main, and
+// link the decoder of JSON into programs that never lint.
+var read struct {
+	sync.Once
+	rules []*Rule
+}
+
+// table returns the rules by ID.
+func table() []*Rule {
+	read.Do(func() { read.rules = decoded() })
+	return read.rules
+}
+
+func decoded() (all []*Rule) {
 	var data []struct {
 		Rule
 		Evidence, Against []evidence
@@ -56,7 +68,7 @@ var table = sync.OnceValue(func() (all []*Rule) {
 		all = append(all, &d.Rule)
 	}
 	return all
-})
+}
 
 // Rules lists the rules in alphabetical order.
 func Rules() []Rule {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
@@ -165,12 +164,12 @@ func (e *Engine) linted(src ane.Source, p *mil.Program, faults mil.ErrorList) (k
 }
 
 // directory matches the directory of the program in messages of the compiler: hundreds of digits.
-var directory = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`ANECCompile\([^)]+\)`) })
+const directory = `ANECCompile\([^)]+\)`
 
 // reason returns the innermost reason that the framework reports.
 func reason(b *objcbridge.Error) string {
 	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
-		return directory().ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
+		return regexp.MustCompile(directory).ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
 	}
 	if b.Message != "" {
 		return b.Message

@@ -155,16 +155,24 @@ func withoutNull(v any) any {
 	return v
 }
 
-// pattern compiles a regular expression at its first use. A process that reads no dump, as most, compiles none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// pattern is a regular expression, compiled at its first use. A process that reads no dump, as most, compiles none, and
+// need not link package regexp.
+type pattern struct {
+	text     string
+	once     sync.Once
+	compiled *regexp.Regexp
 }
 
-var build = pattern(`\((\d\d[A-Z]\d+[a-z]?)\)`)
+func (p *pattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
+	return p.compiled
+}
+
+var build = &pattern{text: `\((\d\d[A-Z]\d+[a-z]?)\)`}
 
 // buildOf returns the build in parentheses.
 func buildOf(os string) string {
-	if found := build().FindStringSubmatch(os); found != nil {
+	if found := build.get().FindStringSubmatch(os); found != nil {
 		return found[1]
 	}
 	return ""
@@ -186,19 +194,19 @@ func integer(v any) (n int64, ok bool) {
 // a build's, so it must be one of the two known generations. oldMac is one with a profile of the
 // iOS of its year.
 var (
-	oldMac    = pattern(`(?i)\bmacOS[^\d]{0,3}(1[234])\b`)
-	macOS     = pattern(`(?i)\b(?:macOS|iOS|iPadOS)[^\d]{0,3}(\d+)`)
-	leading   = pattern(`^(\d+)(?:\.\d+)*\b`)
-	seenSoFar = pattern(`\b(2[67])\b`)
+	oldMac    = &pattern{text: `(?i)\bmacOS[^\d]{0,3}(1[234])\b`}
+	macOS     = &pattern{text: `(?i)\b(?:macOS|iOS|iPadOS)[^\d]{0,3}(\d+)`}
+	leading   = &pattern{text: `^(\d+)(?:\.\d+)*\b`}
+	seenSoFar = &pattern{text: `\b(2[67])\b`}
 )
 
 // profileOf returns the profile of an operating system; for a newer one, the newest
 // profile. named is false if the text has none and the default is returned.
 func profileOf(os string) (profile string, named bool) {
-	if found := oldMac().FindStringSubmatch(os); found != nil {
+	if found := oldMac.get().FindStringSubmatch(os); found != nil {
 		return map[string]string{"12": "15", "13": "16.5", "14": "17"}[found[1]], true
 	}
-	for _, words := range [...]*regexp.Regexp{macOS(), leading(), seenSoFar()} {
+	for _, words := range [...]*regexp.Regexp{macOS.get(), leading.get(), seenSoFar.get()} {
 		found := words.FindStringSubmatch(os)
 		if found == nil {
 			continue

@@ -93,7 +93,7 @@ func (e *DumpedError) addUnderlying(row plist.Dict, code int64) {
 }
 
 // printed matches an NSError as a Mac prints it inside another.
-var printed = pattern(`^(?:0x[0-9a-f]+ \{)?Error Domain=(\S+) Code=(-?\d+)(?: "([^"]*)")?`)
+var printed = &pattern{text: `^(?:0x[0-9a-f]+ \{)?Error Domain=(\S+) Code=(-?\d+)(?: "([^"]*)")?`}
 
 // errorsIn returns the errors that a value contains.
 func errorsIn(v any) (list []plist.Dict) {
@@ -103,7 +103,7 @@ func errorsIn(v any) (list []plist.Dict) {
 			list = append(list, v)
 		}
 	case string:
-		if found := printed().FindStringSubmatch(v); found != nil {
+		if found := printed.get().FindStringSubmatch(v); found != nil {
 			list = append(list, plist.Dict{{Key: "domain", Value: found[1]}, {Key: "code", Value: found[2]},
 				{Key: "text", Value: found[3]}})
 		}

@@ -73,13 +73,13 @@ func (e DumpedError) row() plist.Dict {
 // precedence.
 var stageWords = [...]struct {
 	stage string
-	words func() *regexp.Regexp // matched against domain and text, one line each
+	words *pattern // matched against domain and text, one line each
 }{
-	{"compile", pattern(`\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`)},
-	{"load", pattern(`createProgramInstance|Program load|file not found`)},
-	{"map", pattern(`IOSurfaces (un)?map failure`)},
-	{"chaining", pattern(`[Cc]haining`)},
-	{"evaluate", pattern(`processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`)},
+	{"compile", &pattern{text: `\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`}},
+	{"load", &pattern{text: `createProgramInstance|Program load|file not found`}},
+	{"map", &pattern{text: `IOSurfaces (un)?map failure`}},
+	{"chaining", &pattern{text: `[Cc]haining`}},
+	{"evaluate", &pattern{text: `processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`}},
 }
 
 var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate",
@@ -97,10 +97,10 @@ func isError(row plist.Dict) bool {
 }
 
 var (
-	statusWords = pattern(`status=0x[0-9a-fA-F]+`)
-	typeWords   = pattern(`statusType=0x[0-9a-fA-F]+`)
-	retries     = pattern(`retry (\d+) x`)
-	counted     = pattern(`^(\d+) of \d+`)
+	statusWords = &pattern{text: `status=0x[0-9a-fA-F]+`}
+	typeWords   = &pattern{text: `statusType=0x[0-9a-fA-F]+`}
+	retries     = &pattern{text: `retry (\d+) x`}
+	counted     = &pattern{text: `^(\d+) of \d+`}
 )
 
 // errorOf reads one row. first is the first error above it in the table with a status
@@ -115,13 +115,13 @@ func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 	if strings.HasPrefix(e.Text, "same") && first != nil {
 		message := e.Text
 		e.Text = first.Text
-		for _, words := range [...]*regexp.Regexp{typeWords(), statusWords()} {
+		for _, words := range [...]*regexp.Regexp{typeWords.get(), statusWords.get()} {
 			if one := words.FindString(message); one != "" {
 				e.Text = words.ReplaceAllLiteralString(e.Text, one)
 			}
 		}
 	}
-	if !hasCode && statusWords().MatchString(e.Text) && first != nil { // all rows with a status have the same code
+	if !hasCode && statusWords.get().MatchString(e.Text) && first != nil { // all rows with a status have the same code
 		e.Code = first.Code
 	}
 	e.causes(row)
@@ -147,7 +147,7 @@ func refusals(row plist.Dict) int {
 	count, _ := row.Get("count")
 	n, ok := integer(count)
 	text := row.String("count")
-	for i, words := range [...]*regexp.Regexp{retries(), counted()} {
+	for i, words := range [...]*regexp.Regexp{retries.get(), counted.get()} {
 		found := words.FindStringSubmatch(text)
 		if ok || found == nil {
 			continue

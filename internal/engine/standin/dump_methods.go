@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	classNames    = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	selectorNames = pattern(`^[A-Za-z_][A-Za-z0-9_:.]*$`)
-	encodings     = pattern(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]+$`)
+	classNames    = &pattern{text: `^[A-Za-z_][A-Za-z0-9_]*$`}
+	selectorNames = &pattern{text: `^[A-Za-z_][A-Za-z0-9_:.]*$`}
+	encodings     = &pattern{text: `^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]+$`}
 )
 
 // The lengths are not part of the expressions: counted repetition took a megabyte and milliseconds at every start.
-func isClass(s string) bool    { return len(s) <= 200 && classNames().MatchString(s) }
-func isSelector(s string) bool { return len(s) <= 1000 && selectorNames().MatchString(s) }
-func isEncoding(s string) bool { return len(s) <= 999 && encodings().MatchString(s) }
+func isClass(s string) bool    { return len(s) <= 200 && classNames.get().MatchString(s) }
+func isSelector(s string) bool { return len(s) <= 1000 && selectorNames.get().MatchString(s) }
+func isEncoding(s string) bool { return len(s) <= 999 && encodings.get().MatchString(s) }
 
 // factories are the selectors that a table abbreviates with an ellipsis.
 var factories = [...]string{

@@ -46,7 +46,7 @@ func isOneError(data plist.Dict) bool {
 }
 
 // seenCause matches the cause in the text of a compile error.
-var seenCause = pattern(`err=\([^)]*\)`)
+var seenCause = &pattern{text: `err=\([^)]*\)`}
 
 // compileRows expands a compile error with a list of causes into rows.
 func compileRows(data plist.Dict) (rows plist.Array) {
@@ -59,7 +59,7 @@ func compileRows(data plist.Dict) (rows plist.Array) {
 		cause := plist.Dict{}
 		for _, e := range under {
 			if text, ok := e.Value.(string); ok && e.Key == "text" {
-				e.Value = seenCause().ReplaceAllLiteralString(text, "err=("+strings.TrimSuffix(seen, "() empty")+")")
+				e.Value = seenCause.get().ReplaceAllLiteralString(text, "err=("+strings.TrimSuffix(seen, "() empty")+")")
 			}
 			cause = append(cause, e)
 		}
@@ -128,7 +128,7 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 				e.Replayed, stageSeen[e.Stage] = true, true
 			}
 			answered = answered || e.Replayed
-			if first == nil && e.Code != 0 && statusWords().MatchString(e.Text) {
+			if first == nil && e.Code != 0 && statusWords.get().MatchString(e.Text) {
 				first = &e
 			}
 			d.Errors = append(d.Errors, e)
@@ -147,7 +147,7 @@ func (e *DumpedError) lacksStage(row plist.Dict) bool {
 	return e.Stage == "" && e.Kind == "" && !e.Recovered && e.Program == "" && (coded || row.String("domain") != "")
 }
 
-var firstNumber = pattern(`\d+`)
+var firstNumber = &pattern{text: `\d+`}
 
 // readLimit reads the limit of loaded programs and the error of the next program.
 func (d *Dump) readLimit(row plist.Dict) bool {
@@ -155,7 +155,7 @@ func (d *Dump) readLimit(row plist.Dict) bool {
 	n, ok := integer(limit)
 	if !ok {
 		var err error
-		n, err = strconv.ParseInt(firstNumber().FindString(row.String("limit")), 10, 32)
+		n, err = strconv.ParseInt(firstNumber.get().FindString(row.String("limit")), 10, 32)
 		ok = err == nil
 	}
 	if !ok || n < 1 {
@@ -193,7 +193,7 @@ func keyedRows(data plist.Dict) (rows plist.Array) {
 			continue
 		case err == nil:
 			v = with(v, "code", code)
-		case !coded && statusWords().MatchString(textOf(v)):
+		case !coded && statusWords.get().MatchString(textOf(v)):
 			v = with(v, "code", int64(inferenceCode))
 		}
 		if err != nil {

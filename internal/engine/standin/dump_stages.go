@@ -54,7 +54,7 @@ func stageOf(row plist.Dict, domain, text string, code int64) string {
 		}
 	}
 	for _, s := range stageWords {
-		if s.words().MatchString(domain + "\n" + text) {
+		if s.words.get().MatchString(domain + "\n" + text) {
 			return s.stage
 		}
 	}
@@ -151,12 +151,12 @@ func (e *DumpedError) replayable() bool {
 
 // missingMethod matches a method or class that a text reports as missing, and the
 // encoding found if it is another.
-var missingMethod = pattern(`(?:[+-]\[)?\b(_ANE[A-Za-z0-9_]+)(?: ([A-Za-z_][A-Za-z0-9_:]*)\])?(?:.* found ([^ ;]+))?`)
+var missingMethod = &pattern{text: `(?:[+-]\[)?\b(_ANE[A-Za-z0-9_]+)(?: ([A-Za-z_][A-Za-z0-9_:]*)\])?(?:.* found ([^ ;]+))?`}
 
 // readMissing removes the method or class that a row of kind missing names. It returns
 // false if the row names none.
 func (d *Dump) readMissing(text string) bool {
-	found := missingMethod().FindStringSubmatch(text)
+	found := missingMethod.get().FindStringSubmatch(text)
 	if found == nil {
 		return false
 	}

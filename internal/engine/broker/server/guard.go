@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -64,14 +63,14 @@ func (g *guarded) report(op string, poison *atomic.Pointer[ane.Error], v any) er
 }
 
 // address is how Go prints a pointer.
-var address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`0x[0-9a-fA-F]+`) })
+const address = `0x[0-9a-fA-F]+`
 
 // maxPanicText bounds what a client reads of a panic.
 const maxPanicText = 512
 
 // panicText is what a panic says on one line, without addresses of this process.
 func panicText(v any) string {
-	text := address().ReplaceAllString(strings.Join(strings.Fields(fmt.Sprint(v)), " "), "0x..")
+	text := regexp.MustCompile(address).ReplaceAllString(strings.Join(strings.Fields(fmt.Sprint(v)), " "), "0x..")
 	if len(text) > maxPanicText {
 		text = strings.ToValidUTF8(text[:maxPanicText], "") + ".."
 	}

@@ -111,8 +111,19 @@ type message struct {
 	field field
 }
 
-// messages are those of all kinds: made when the first is coded, since most programs have no broker.
-var messages = sync.OnceValue(func() map[reflect.Type]*message {
+// coded holds the messages of all kinds. They are made when the first is coded, since most programs have no broker; a
+// sync.OnceValue would be made before main, and link them into those too.
+var coded struct {
+	sync.Once
+	messages map[reflect.Type]*message
+}
+
+func messages() map[reflect.Type]*message {
+	coded.Do(func() { coded.messages = described() })
+	return coded.messages
+}
+
+func described() map[reflect.Type]*message {
 	all := map[reflect.Type]*message{}
 	add := func(k Kind, p Payload) {
 		t := reflect.TypeOf(p)
@@ -125,4 +136,4 @@ var messages = sync.OnceValue(func() map[reflect.Type]*message {
 		add(Kind(k)|Reply, row.reply)
 	}
 	return all
-})
+}

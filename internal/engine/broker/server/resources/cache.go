@@ -48,9 +48,7 @@ type entry struct {
 const stale = time.Hour
 
 // entryName is how file names an entry. No other file is counted or removed.
-var entryName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+-[0-9a-f]{64}-[0-9a-f]{64}\.program$`)
-})
+const entryName = `^[0-9]+-[0-9a-f]{64}-[0-9a-f]{64}\.program$`
 
 // OpenCache makes the folder, or reads what is there. A broker whose cache cannot be had
 // works without.
@@ -86,6 +84,7 @@ func (c *Cache) list(identity string) (found []entry) {
 	if trusted(c.dir) != nil {
 		return nil
 	}
+	named := regexp.MustCompile(entryName)
 	files, _ := os.ReadDir(c.dir)
 	for _, f := range files {
 		info, err := f.Info()
@@ -93,7 +92,7 @@ func (c *Cache) list(identity string) (found []entry) {
 			continue
 		}
 		switch {
-		case entryName().MatchString(f.Name()) && strings.HasPrefix(f.Name(), identity):
+		case named.MatchString(f.Name()) && strings.HasPrefix(f.Name(), identity):
 			found = append(found, entry{f.Name(), onDisk(info), info.ModTime()})
 		case strings.HasPrefix(f.Name(), ".wholefile-") && time.Since(info.ModTime()) > stale:
 			c.remove(f.Name())
