@@ -248,7 +248,7 @@ func TestContextsBeyondAProgram(t *testing.T) {
 	m, err := Load(t.Context(), d, f, WithForm(Compact), Context(1<<24))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.Close(context.Background())) }()
-	all := m.layersOf[4*len(m.shown)-1] // passes of 32 that see the whole room
+	all := m.layersOf[4*len(m.shown)-2] // passes of 32 that see the whole room
 	one(t, m.complete(t.Context(), "prefill", all), ErrLimits, "intermediate values", "smaller Context")
 	require.Empty(t, all.models)
 }

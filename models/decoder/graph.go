@@ -223,7 +223,7 @@ const scoreBytes = 2 << 20
 func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	heads, group := g.c.KVHeads, g.c.Heads/g.c.KVHeads
 	n := heads // of a part
-	for g.form == Compact && n > 1 && (2*n*group*g.columns*oldK.Dim(2) > scoreBytes || heads%n != 0) {
+	for g.form == Compact && n > 1 && (2*n*group*g.columns*max(oldK.Dim(2), g.columns) > scoreBytes || heads%n != 0) {
 		n--
 	}
 	if n == heads {
@@ -244,8 +244,8 @@ func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Valu
 	return g.Concat(1, all...)
 }
 
-// attention is softmax(q k^T) v of some key-value heads, over the unmasked tokens of the cache and those of the pass.
-// The two parts of a row have one maximum and one sum; no part of the cache is copied.
+// attention is softmax(q k^T) v of some key-value heads, over the unmasked tokens of the cache, if any are shown, and
+// those of the pass. The two parts of a row have one maximum and one sum; no part of the cache is copied.
 func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	group := g.c.Heads / g.c.KVHeads
 	single := g.form == Compact && g.columns == 1
@@ -256,13 +256,17 @@ func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Val
 		}
 		q, oldK, oldV, k, v = each(q, group), each(oldK, 1), each(oldV, 1), each(k, 1), each(v, 1)
 	}
-	past := g.Add(g.Matmul(q, oldK, build.TransposeY(true)), mask)
 	now := g.Matmul(q, k, build.TransposeY(g.form == Compact))
 	if g.columns > 1 {
 		now = g.Add(g.Reshape(now, 1, heads*group, g.columns, g.columns), causal)
 		now = g.Reshape(now, 1, heads, group*g.columns, g.columns)
 	}
 	last, keep := []int{3}, build.KeepDims(true)
+	if mask == (build.Value{}) { // no token of the cache is shown
+		now = g.Exp(g.Sub(now, g.ReduceMax(now, last, keep)))
+		return g.Matmul(g.RealDiv(now, g.ReduceSum(now, last, keep)), v)
+	}
+	past := g.Add(g.Matmul(q, oldK, build.TransposeY(true)), mask)
 	top := g.Maximum(g.ReduceMax(past, last, keep), g.ReduceMax(now, last, keep))
 	past, now = g.Exp(g.Sub(past, top)), g.Exp(g.Sub(now, top))
 	sum := g.Add(g.ReduceSum(past, last, keep), g.ReduceSum(now, last, keep))

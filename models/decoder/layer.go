@@ -64,7 +64,7 @@ func (l layer) forward(x, sum build.Value) build.Value {
 }
 
 // layers builds the program of a piece of the layers, for passes of columns tokens and a cache of context tokens, of
-// which it reads those that are shown.
+// which it reads those that are shown: no input is the cache, if none are.
 // Programs of pieces that differ only in their place differ only in their weights.
 func (f *Folder) layers(form Form, columns, shown, context int, parts grouping, p piece, dense map[string]bool) (
 	*build.Program, map[string]want, error,
@@ -77,13 +77,17 @@ func (f *Folder) layers(form Form, columns, shown, context int, parts grouping, 
 	input := func(name string, shape ...int) { in[name] = g.Input(name, build.FP16, shape...) }
 	cache := func(name func(int) string) {
 		for i := range p.layers {
-			input(name(i), 1, c.KVHeads, context, c.HeadDim)
+			if shown > 0 {
+				input(name(i), 1, c.KVHeads, context, c.HeadDim)
+			}
 		}
 	}
 	if p.stage != forwards {
 		input(inputCos, g.rotations()...)
 		cache(inputK)
-		input(inputMask, 1, 1, 1, context)
+		if shown > 0 {
+			input(inputMask, 1, 1, 1, context)
+		}
 		input(inputSin, g.rotations()...)
 	}
 	if p.stage != whole {

@@ -113,25 +113,26 @@ func (m *Model) divide() error {
 	}
 	m.parts = cut
 	m.shown = m.o.prefixes()
-	add := func(name string, columns int, late bool) {
-		for i, shown := range m.shown {
+	// surfaces of one size need the largest of all passes
+	late := m.o.form == Compact && (m.device == nil || m.device.Info().MinSurface == 0)
+	if late {
+		m.shown = append(m.shown, 0) // of the first pass of a prompt
+	}
+	add := func(name string, columns int) {
+		for _, shown := range m.shown {
 			s := newSet(name, columns, shown)
-			s.late = late || i > 0
+			s.late = late && len(m.layersOf) > 0
 			m.layersOf = append(m.layersOf, s)
 		}
 	}
 	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
 	m.head = newSet("head", step, 0)
-	add("step", step, false)
+	add("step", step)
 	if m.o.form == Compact {
 		for n := fewColumns; n < m.o.chunk; n *= 2 {
-			add("few", n, true)
+			add("few", n)
 		}
-		add("chunk", m.o.chunk, true)
-		// surfaces of one size need the largest of all passes
-		for _, s := range m.layersOf {
-			s.late = s.late && (m.device == nil || m.device.Info().MinSurface == 0)
-		}
+		add("chunk", m.o.chunk)
 		m.plan = m.predict(cut)
 		return nil
 	}
@@ -140,7 +141,7 @@ func (m *Model) divide() error {
 		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
 	}
 	if m.o.chunk > step {
-		add("chunk", m.o.chunk, false)
+		add("chunk", m.o.chunk)
 	}
 	m.plan = m.predict(cut)
 	return nil
@@ -178,8 +179,13 @@ func (m *Model) load(ctx context.Context) error {
 	}
 	m.store = s
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
+	read := s.mapped()
 	for _, w := range m.folder.weights { // numbers that were converted or checked are read rarely or not again
-		m.folder.release(w.tensors()...)
+		for _, t := range w.tensors() {
+			if !read[&t.Bytes()[0]] {
+				m.folder.release(t)
+			}
+		}
 	}
 	return nil
 }

@@ -66,15 +66,19 @@ func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
 		if piece.stage != forwards {
 			own(&p.cos, in, inputCos, model.Input)
 			own(&p.sin, in, inputSin, model.Input)
-			in[inputMask] = s.mask
+			if set.shown > 0 {
+				in[inputMask] = s.mask
+			}
 			for j := range piece.layers {
 				if len(p.k) <= j {
 					p.k, p.v = append(p.k, nil), append(p.v, nil)
 				}
 				own(&p.k[j], out, outputK(j), model.Output)
 				own(&p.v[j], out, outputV(j), model.Output)
-				at := s.model.parts.cache(piece, j)
-				in[inputK(j)], in[inputV(j)] = s.cache.Keys(at), s.cache.Values(at)
+				if set.shown > 0 {
+					at := s.model.parts.cache(piece, j)
+					in[inputK(j)], in[inputV(j)] = s.cache.Keys(at), s.cache.Values(at)
+				}
 			}
 		}
 		if in[inputX] = state; piece.stage != whole {

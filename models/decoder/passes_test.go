@@ -16,17 +16,20 @@ import (
 func TestPassesOfAPrompt(t *testing.T) {
 	m := &Model{config: Config{KVHeads: 1, HeadDim: 2, Positions: 1 << 14}, o: options{form: Compact, context: 1 << 13}}
 	require.NoError(t, m.divide())
-	require.Equal(t, []int{256, 1024, 8192}, m.shown)
-	for n := 1; n <= 2000; n++ {
-		columns, passes := 0, 0
-		for left := n; left > 0; passes++ {
-			i, _ := m.cheapest(left)
-			require.Zero(t, i%len(m.shown))
-			columns += m.layersOf[i].columns
-			left -= min(left, m.layersOf[i].columns)
+	require.Equal(t, []int{256, 1024, 8192, 0}, m.shown)
+	for _, bits := range []int{0, 4, 8} { // 0 for fp16
+		m.config.quantization = &quantization{groups: groups{Bits: bits}}
+		for n := 1; n <= 2000; n++ {
+			columns, passes := 0, 0
+			for left := n; left > 0; passes++ {
+				i, _ := m.cheapest(left)
+				require.Zero(t, i%len(m.shown))
+				columns += m.layersOf[i].columns
+				left -= min(left, m.layersOf[i].columns)
+			}
+			require.Less(t, columns, 2*n+3, "%d tokens of %d bits", n, bits)
+			require.LessOrEqual(t, passes, n/256+6, "%d tokens of %d bits", n, bits)
 		}
-		require.Less(t, columns, 2*n+3, "%d tokens", n)
-		require.LessOrEqual(t, passes, n/256+5, "%d tokens", n)
 	}
 }
 
@@ -63,6 +66,21 @@ func TestContextEndsWhilePassesAreCompiled(t *testing.T) {
 	other := begin(t, fresh)
 	require.NoError(t, other.Prefill(t.Context(), tokens))
 	require.Equal(t, other.Logits(), logits)
+}
+
+// The first pass of a prompt sees no token of the cache, and computes the same as one that sees those that it masks.
+func TestFirstPassSeesNoCache(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Llama3}, WithForm(Compact), Context(64))
+	s, prompt := begin(t, m), text(9, 64, 1)
+	require.Less(t, slices.Max(prompt), want.Vocabulary)
+	logits := func() []float32 {
+		require.NoError(t, s.Prefill(t.Context(), prompt))
+		defer func() { require.NoError(t, s.Truncate(0)) }()
+		return slices.Clone(s.Logits())
+	}
+	first := logits()
+	m.shown = []int{m.shown[0], m.shown[0]}
+	require.Equal(t, first, logits())
 }
 
 // BenchmarkRoom is of a step with 40 tokens held. The floor of a large room is the least one, which has the same tokens.

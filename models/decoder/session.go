@@ -199,9 +199,15 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	return nil
 }
 
-// A pass of the form Compact reads all weights, which takes as long as passCost of its columns. A step, which reads them
-// as they are, takes as long as stepCost columns (measured with fp16 on AVX2).
-const passCost, stepCost = 24, 10
+// costs are those of a step and of the weights that a pass of the form Compact reads, in columns of a pass. They are
+// measured on AVX2 with weights of 16, 8 and 4 bits.
+func (m *Model) costs() (step, pass int) {
+	_, bits := m.config.quantization.of()
+	if bits == 0 {
+		bits = 16
+	}
+	return 4 + bits*3/8, 2 + bits
+}
 
 // cheapest returns the first set of the columns that take the first of n tokens, and the cost of all n: a longer pass
 // that is partly empty, or shorter ones.
@@ -211,11 +217,12 @@ func (m *Model) cheapest(n int) (first, cost int) {
 	if m.o.form != Compact {
 		return min(last, n-1), 0
 	}
+	step, pass := m.costs()
 	price := func(i int) int {
 		if i == 0 {
-			return stepCost
+			return step
 		}
-		return passCost + m.layersOf[i].columns
+		return pass + m.layersOf[i].columns
 	}
 	i := slices.IndexFunc(m.layersOf, func(s *set) bool { return n <= s.columns })
 	switch i {
@@ -231,6 +238,14 @@ func (m *Model) cheapest(n int) (first, cost int) {
 	return i, price(i)
 }
 
+// show returns the index in shown for a pass after some tokens. The first one of several columns sees no token.
+func (m *Model) show(tokens int, several bool) int {
+	if last := len(m.shown) - 1; tokens == 0 && several && m.shown[last] == 0 {
+		return last
+	}
+	return slices.IndexFunc(m.shown, func(n int) bool { return tokens <= n })
+}
+
 // Step takes one token. Errors are those of Prefill.
 func (s *Session) Step(ctx context.Context, token int) error {
 	one := [1]int{token}
@@ -244,7 +259,7 @@ func (s *Session) Step(ctx context.Context, token int) error {
 func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logits bool) error {
 	s.ready, s.logits = false, nil
 	before := len(s.tokens)
-	i += slices.IndexFunc(s.model.shown, func(n int) bool { return before <= n })
+	i += s.model.show(before, i > 0)
 	if s.passes[i] == nil {
 		if err := s.add(ctx, op, i); err != nil {
 			return err

@@ -87,6 +87,17 @@ func (s *store) sizes() (mapped, converted int64) {
 	return mapped, converted
 }
 
+// mapped has the first bytes of what programs read in the mapped file.
+func (s *store) mapped() map[*byte]bool {
+	all := map[*byte]bool{}
+	for _, e := range s.made {
+		if e.mapped {
+			all[&e.data[0]] = true
+		}
+	}
+	return all
+}
+
 // get returns elements, which it makes at the first call.
 func (s *store) get(r request) (e *elements, err error) {
 	if s.made[r] == nil {
