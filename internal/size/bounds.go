@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 131_300, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 131_400, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_750      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )

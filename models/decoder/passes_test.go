@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,14 +34,14 @@ func TestPassesOfAPrompt(t *testing.T) {
 	}
 }
 
-// ending is a context that ends when it has been looked at some times.
+// ending is a context that ends when it has been looked at some times, by several goroutines.
 type ending struct {
 	context.Context
-	looks int
+	looks atomic.Int64
 }
 
 func (e *ending) Err() error {
-	if e.looks--; e.looks < 0 {
+	if e.looks.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -51,8 +52,10 @@ func TestContextEndsWhilePassesAreCompiled(t *testing.T) {
 	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 3}, WithForm(Compact), Context(256))
 	tokens := text(20, want.Vocabulary, 1)
 	s, failed := begin(t, m), 0
-	for looks := 0; ; looks = 2*looks + 1 {
-		err := s.Prefill(&ending{t.Context(), looks}, tokens)
+	for looks := int64(0); ; looks = 2*looks + 1 {
+		end := &ending{Context: t.Context()}
+		end.looks.Store(looks)
+		err := s.Prefill(end, tokens)
 		if err == nil {
 			break
 		}
