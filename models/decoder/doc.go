@@ -24,7 +24,6 @@
 // rows. Each part adds to the sum of those before it. On an engine that makes instances, Load compiles programs of one
 // shape once and makes instances with other weights (ane.Model.WithWeights). There is a set of programs for a chunk of
 // the prompt, and one for a step; the form Compact has more, for other numbers of tokens, compiled when first needed.
-// Its first pass over a prompt reads no cache.
 // Programs that exceed the load limit of a chip share one place: each run loads its own.
 //
 // A program takes the hidden state, the rotations and the mask of its tokens. The keys and values of its layers are the
