@@ -48,9 +48,9 @@ func (r *pooler) quick(other run.Runner, work int) (run.Runner, int) {
 	case r.way == byMaximum:
 		return spatial.Maxima(*w, r.planes, other, work)
 	case r.way == bySum && whole:
-		return spatial.Sums(r.planes, ops.Volume(w.In), foldings["reduce_mean"].last)
+		return spatial.Sums(r.planes, ops.Volume(w.In), foldings["reduce_mean"].last, other, work)
 	case r.way == bySum:
-		return spatial.Means(*w, r.planes)
+		return spatial.Means(*w, r.planes, other, work)
 	}
 	return nil, 0
 }

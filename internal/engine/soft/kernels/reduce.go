@@ -15,12 +15,19 @@ import (
 // reduce prepares the reductions to one value a lane, except reduce_log_sum_exp. It
 // computes in float64 and rounds once; int32 wraps around.
 func reduce(s *Step) (run.Runner, int) {
-	l, f, d := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), foldings[s.Op], s.Out[0].DType
+	l, f := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), foldings[s.Op]
+	other, room := f.reduce(s, l)
 	if f.way == bySum && s.halved() && l.row == 1 && l.run == l.length && len(l.kept) <= 1 {
-		if r, work := spatial.Sums(l.groups(), l.length, f.result); r != nil {
+		if r, work := spatial.Sums(l.groups(), l.length, f.result, other, room); r != nil {
 			return r, work
 		}
 	}
+	return other, room
+}
+
+// reduce is reduce without package spatial.
+func (f folding) reduce(s *Step, l *lanes) (run.Runner, int) {
+	d := s.Out[0].DType
 	switch {
 	case d == mil.Int32:
 		return integerReducer(l, f), 0

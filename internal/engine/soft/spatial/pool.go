@@ -2,6 +2,7 @@ package spatial
 
 import (
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
 )
@@ -60,11 +61,13 @@ func (p *plane) each(c *run.Call, lo, hi, worker int, f func(plane, line, rows i
 // means is avg_pool. Sums are exact: of int32 while the magnitudes under a window add up to less than 128, else of
 // float64. A product with the inverse of a count errs by less than 2^-51 of itself. It is rounded to 50 digits, which
 // gives the quotient where that has fewer. Any other differs from one halfway between two halves by 2^-49 of itself or
-// more, because a sum is a multiple of 2^-24 and a count at most mostTaps.
+// more, because a sum is a multiple of 2^-24 and a count at most mostTaps. other computes the lines of strips with a NaN:
+// its bits depend on the order of the additions.
 type means struct {
 	*plane   // of units
 	wide     *plane
 	planes   int
+	other    run.Runner
 	inverses []float64
 	shorts   []float32 // inverses times 2^-24
 	ofRow    []int     // for each line of the result the element at which its inverses begin
@@ -74,8 +77,8 @@ type means struct {
 const mostInverses = 1 << 16
 
 // Means returns the runner of avg_pool for planes of x under windows over three axes, and the float32s of its
-// workspace.
-func Means(w ops.Window, planes int) (run.Runner, int) {
+// workspace. The items of other, which takes some workspace, are the lines of the result.
+func Means(w ops.Window, planes int, other run.Runner, room int) (run.Runner, int) {
 	p := newPlane(w, units, 0)
 	if p == nil {
 		return nil, 0
@@ -86,7 +89,7 @@ func Means(w ops.Window, planes int) (run.Runner, int) {
 	}
 	p.many, wide.many = 1, 1
 	p.rest.limit = uint16(fp16.FromFloat64(127 / float64(len(p.offsets))))
-	r := &means{plane: p, wide: wide, planes: planes, ofRow: make([]int, w.Out[1]+tileRows)}
+	r := &means{plane: p, wide: wide, planes: planes, other: other, ofRow: make([]int, w.Out[1]+tileRows)}
 	known := map[int]int{}
 	for i := range w.Out[1] {
 		high := count(&w, 1, i)
@@ -107,7 +110,7 @@ func Means(w ops.Window, planes int) (run.Runner, int) {
 	for _, f := range r.inverses {
 		r.shorts = append(r.shorts, float32(f*0x1p-24))
 	}
-	return r, max(p.words(), wide.words())
+	return r, max(p.words(), wide.words(), room)
 }
 
 // count is the number of positions of window i along an axis: within x, or within x and its padding.
@@ -133,6 +136,12 @@ func (r *means) Span(c *run.Call, lo, hi, worker int) {
 		r.wide.clear(c, worker)
 		r.wide.load(c, worker, plane, 1, line, rows)
 		r.wide.results(c, worker, s, r.ofRow[line:], out)
+		span := halves.NewSpan()
+		span.Add(out)
+		if low, _ := span.Ends(); low.IsNaN() {
+			at := plane*r.win.Out[1] + line
+			r.other.Span(c, at, at+rows, worker)
+		}
 		r.clear(c, worker)
 	})
 }

@@ -5,10 +5,12 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/run"
 )
 
-// sums makes a number of the sum of each of lanes that follow one another. The sums are exact.
+// sums makes a number of the sum of each of lanes that follow one another. The sums are exact. other computes the lanes
+// whose sum is NaN: its bits depend on the order of the additions.
 type sums struct {
 	lanes, length int
 	result        func(sum float64, n int) float64
+	other         run.Runner
 	keep          [eight]uint16 // the bits of the last elements of a lane that count
 }
 
@@ -19,16 +21,16 @@ const (
 )
 
 // Sums returns the runner of a reduction of lanes of some length that follow one another, and the float32s of its
-// workspace. It computes result from the sum of each.
-func Sums(lanes, length int, result func(sum float64, n int) float64) (run.Runner, int) {
+// workspace. It computes result from the sum of each. The items of other, which takes some workspace, are the lanes.
+func Sums(lanes, length int, result func(sum float64, n int) float64, other run.Runner, room int) (run.Runner, int) {
 	if !quick() || length > mostLane {
 		return nil, 0
 	}
-	r := &sums{lanes: lanes, length: length, result: result}
+	r := &sums{lanes: lanes, length: length, result: result, other: other}
 	for i := range (length-1)%eight + 1 {
 		r.keep[i] = 0xffff
 	}
-	return r, someLanes + (length+eight)/2 + 1
+	return r, max(someLanes+(length+eight)/2+1, room)
 }
 
 func (r *sums) Run(c *run.Call) { c.Spread(r.lanes, r.length/4+8) }
@@ -53,5 +55,10 @@ func (r *sums) Span(c *run.Call, lo, hi, worker int) {
 			out[i] = halves.ToOdd(r.result(all[i], r.length))
 		}
 		c.Out[0].Store(out, lo)
+		for i, sum := range all[:n] {
+			if sum != sum {
+				r.other.Span(c, lo+i, lo+i+1, worker)
+			}
+		}
 	}
 }
