@@ -119,7 +119,7 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		for m := range n {
 			row, at := out[m*r.EV:][:r.EV], (batch*r.L+m0+m)*r.EV
 			if r.quick {
-				if halves.Quotients(c.Out[0].Half[at:at+r.EV], row, sums[m]) {
+				if halves.Quotients(c.Out[0].Half[at:at+r.EV], row, sums[m], r.S) {
 					continue
 				}
 				again := scores[m*r.S:][:r.S]

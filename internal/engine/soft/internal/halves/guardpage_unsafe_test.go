@@ -93,7 +93,7 @@ func testFencedWeights(t *testing.T, r *rand.Rand, n int, atEnd bool) {
 		require.Equal(t, wantTotal, total)
 		require.Equal(t, want, x)
 		quotients, got := make([]fp16.Bits, n), fenced(t, make([]fp16.Bits, n), atEnd)
-		require.Equal(t, Quotients(quotients, want, 3), Quotients(got, x, 3))
+		require.Equal(t, Quotients(quotients, want, 3, n), Quotients(got, x, 3, n))
 		require.Equal(t, quotients, got)
 		if n%4 == 0 { // constants and sums between pages
 			x, sums := fenced(t, scores, atEnd), fenced(t, [][4]float64{{}}, atEnd)

@@ -41,7 +41,8 @@ var weighing = weightConstants{
 func QuickWeights() bool { return machine == simd.AVX2 }
 
 // Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance to
-// the greatest, rounded to float32. The total is that of the exponentials, with an error of 2^-43. It returns false, and
+// the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-43, by four
+// sums. It returns false, and
 // leaves anything in scores, if it cannot tell how one rounds, or one is NaN or infinite. scale is not negative.
 func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
 	fours := len(scores) / 4 * 4
@@ -87,10 +88,13 @@ func part(list []float32, at int) *float32 {
 	return &list[at]
 }
 
-// Quotients sets dst[i] to x[i] / by, rounded once. by has the error of Weights. It returns false unless that decides
+// Quotients sets dst[i] to x[i] / by, rounded once. by is a total of Weights of some terms. Beside the total of math.Exp
+// in order, each term may differ by 2^-43 and by the last bit of math.Exp. Each of its terms-1 additions errs by up to
+// 2^-53 of it, and so does each of the terms/4 of Weights and a few more. Quotients returns false unless that decides
 // each result, and each is finite.
-func Quotients(dst []fp16.Bits, x []float32, by float64) bool {
-	const near, far = 0x1p-42, 1.1 * 0x1p-23 // of by, and with the rounding of an inverse and a product in float32
+func Quotients(dst []fp16.Bits, x []float32, by float64, terms int) bool {
+	near := 0x1p-42 + float64(terms)*0x1p-52 // of by
+	far := 1.1*0x1p-23 + near                // with the rounding of an inverse and a product in float32
 	ends := [2]float32{float32(1 / by * (1 - far)), float32(1 / by * (1 + far))}
 	exactly := func(to []fp16.Bits, x []float32) bool {
 		var other [stretch]fp16.Bits

@@ -3,6 +3,7 @@ package halves
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,21 +99,28 @@ func TestQuotients(t *testing.T) {
 					}
 					want[i] = fp16.FromFloat64(float64(x[i]) / by)
 				}
-				if all++; Quotients(got, x, by) {
+				if all++; Quotients(got, x, by, 256) {
 					decided++
 					require.Equal(t, want, got)
 				}
 				for _, f := range []float32{float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32} {
 					x[n/2] = f
-					require.False(t, Quotients(got, x, by))
+					require.False(t, Quotients(got, x, by, 256))
 				}
 			}
 		}
 		require.Greater(t, decided, all/3)
 		x, got := make([]float32, 32), make([]fp16.Bits, 32)
 		x[3], x[20] = float32(math.Copysign(0, -1)), -0x1p-40
-		require.True(t, Quotients(got, x, 3))
+		require.True(t, Quotients(got, x, 3, 256))
 		require.Equal(t, []fp16.Bits{0, sign, sign}, []fp16.Bits{got[2], got[3], got[20]})
+		// The error of a total grows with its terms, and so what is near a middle does.
+		for i := range x {
+			x[i] = 1 + 0x1p-11
+		}
+		require.True(t, Quotients(got, x, 1+0x1p-40, 256))
+		require.Equal(t, slices.Repeat([]fp16.Bits{0x3c00}, len(x)), got)
+		require.False(t, Quotients(got, x, 1+0x1p-40, 1<<13))
 	})
 }
 
