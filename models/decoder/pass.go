@@ -27,24 +27,27 @@ func (s *Session) tensor(l ane.Layout) (*ane.Tensor, error) {
 // computes columns without a token from the same numbers. If they were results of the last pass, they would grow
 // without end.
 type pass struct {
+	*tensors
 	columns  int
 	set      *set
-	x, last  *ane.Tensor    // hidden state before and after all layers
-	between  [3]*ane.Tensor // hidden states: of a layer, and sums of its parts
-	cos, sin *ane.Tensor
-	k, v     []*ane.Tensor // of the tokens of the pass, for each layer of a program
+	last     *ane.Tensor // hidden state after all layers
 	requests []*ane.Request
 }
 
-// bind makes the requests of a set. A pass of as many columns has the same tensors.
+// tensors are those of passes of some columns.
+type tensors struct {
+	x        *ane.Tensor    // hidden state before all layers
+	between  [3]*ane.Tensor // hidden states: of a layer, and sums of its parts
+	cos, sin *ane.Tensor
+	k, v     []*ane.Tensor // of the tokens of the pass, for each layer of a program
+}
+
+// bind makes the requests of a set. A pass of as many columns has the same tensors, also where bind has failed for it.
 func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
-	p := &pass{columns: set.columns}
-	for _, other := range s.passes {
-		if other != nil && other.columns == set.columns {
-			*p = *other
-		}
+	if s.tensors[set.columns] == nil {
+		s.tensors[set.columns] = &tensors{}
 	}
-	p.set, p.requests = set, nil
+	p := &pass{tensors: s.tensors[set.columns], columns: set.columns, set: set}
 	state, sum := p.x, p.x // of the layer, and of the parts of it before
 	for i, model := range set.models {
 		piece := s.model.parts.pieces[i]

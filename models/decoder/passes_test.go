@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/decodertest"
 )
@@ -69,6 +70,31 @@ func TestContextEndsWhilePassesAreCompiled(t *testing.T) {
 	other := begin(t, fresh)
 	require.NoError(t, other.Prefill(t.Context(), tokens))
 	require.Equal(t, other.Logits(), logits)
+}
+
+// Passes that cannot be bound, however often, take the memory of one.
+func TestPassesThatCannotBeBound(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 3}, WithForm(Compact), Context(64))
+	tokens, ctx, first, s := text(9, want.Vocabulary, 1), t.Context(), begin(t, m), begin(t, m)
+	require.NoError(t, first.Prefill(ctx, tokens)) // compiles the programs
+	last := func(do func(*ane.Model, context.Context) error) {
+		for _, set := range m.layersOf {
+			if set.late && set.loaded {
+				require.NoError(t, do(set.models[len(set.models)-1], ctx))
+			}
+		}
+	}
+	last((*ane.Model).Unload)
+	require.ErrorIs(t, s.Prefill(ctx, tokens), ane.ErrNotLoaded)
+	taken := s.layout.Scratch().Total()
+	for range 3 {
+		require.ErrorIs(t, s.Prefill(ctx, tokens), ane.ErrNotLoaded)
+		require.Equal(t, taken, s.layout.Scratch().Total())
+	}
+	last((*ane.Model).Load)
+	require.NoError(t, s.Prefill(ctx, tokens))
+	require.Equal(t, first.Logits(), s.Logits())
+	require.Equal(t, first.layout.Scratch().Total(), s.layout.Scratch().Total())
 }
 
 // The first pass of a prompt sees no token of the cache, and computes the same as one that sees those that it masks.

@@ -22,13 +22,14 @@ type Session struct {
 	closed bool
 
 	opts          []unimem.Option
-	layout        *unimem.Layout // the model's weights, the surfaces of passes, the cache
-	least         int            // bytes of each surface
-	sparing       bool           // pages that the session no longer needs are dropped
-	passes        []*pass        // a step, and longer ones; nil before the first of a set that is late
-	mask          *ane.Tensor    // of the tokens of the cache
-	unmasked      int            // tokens of the cache that the mask does not hide
-	alone         *ane.Tensor    // hidden state of the last token of a chunk
+	layout        *unimem.Layout   // the model's weights, the surfaces of passes, the cache
+	least         int              // bytes of each surface
+	sparing       bool             // pages that the session no longer needs are dropped
+	passes        []*pass          // a step, and longer ones; nil before the first of a set that is late
+	tensors       map[int]*tensors // of passes, by their columns
+	mask          *ane.Tensor      // of the tokens of the cache
+	unmasked      int              // tokens of the cache that the mask does not hide
+	alone         *ane.Tensor      // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
 	direct, apart []*ane.Request // of the logits: of a step, and of alone
 	columns       []column       // of parts
@@ -86,8 +87,8 @@ func (m *Model) session(op string, opts []unimem.Option, cache *kv.Cache) (*Sess
 	}
 	m.sessions++
 	m.mu.Unlock()
-	s := &Session{model: m, cache: cache, opts: opts, least: m.surface(), sparing: len(opts) == 0,
-		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
+	s := &Session{model: m, cache: cache, opts: opts, tensors: map[int]*tensors{},
+		least: m.surface(), sparing: len(opts) == 0, row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(&Error{Base: errtext.Base{Op: op, Cause: err}}, s.Close())
 	}
