@@ -21,13 +21,18 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// asked is a context that counts how often a run asks for its error.
+// asked is a context that counts how often a run asks for its error. After end times, unless that is 0, it has ended.
 type asked struct {
 	context.Context
-	count int
+	count, end int
 }
 
-func (a *asked) Err() error { a.count++; return nil }
+func (a *asked) Err() error {
+	if a.count++; a.end > 0 && a.count > a.end {
+		return context.Canceled
+	}
+	return nil
+}
 
 // spent is what one run of a program takes.
 type spent struct {
