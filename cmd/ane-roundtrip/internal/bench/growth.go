@@ -35,9 +35,9 @@ other, which clients of a broker cannot be faster than), weights (tensors of a
 file), and builder and compile (operators of a program).
 
 "expected" is the exponent that the work has by itself. "last" is that of the
-two largest sizes: it exceeds the other where the cost bends upwards. Costs are time
-of the processor; those of broker and eventfds are the time for one evaluation
-of all clients together.
+two largest sizes: it exceeds the other where the cost bends upwards. Costs are
+time of the processor; those of broker and eventfds are the time for one
+evaluation of all clients together.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,
