@@ -15,7 +15,7 @@ import (
 // decoder of JSON, regular expressions and the checks of lint stood in every program too.
 func TestLinked(t *testing.T) {
 	if testing.Short() {
-		t.Skip("links a program")
+		t.Skip("builds a program for this machine: run without -short")
 	}
 	program := filepath.Join(t.TempDir(), "convolution.exe")
 	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../examples/convolution").CombinedOutput()
