@@ -17,12 +17,7 @@ func (w width) words() {
 	w.MOVB(Imm(1), w.Place(w.Return("steep")))
 	steep := w.Fresh("steep")
 	w.Times("group", w.Whole(f.Field("groups")), func() {
-		e, most := v.exponent()
-		w.VPMAXUD(most, greatest, greatest)
-		inverse, bound := w.GP64(), w.GP64()
-		w.MOVL(U32(268), inverse.As32()) // less an exponent is that of 2^14 over its power
-		w.SUBL(e.As32(), inverse.As32())
-		w.MOVL(e.As32(), bound.As32())
+		e, inverse, bound := v.exponents(greatest, 14)
 		w.SUBL(w.Place(f.Field("least")), bound.As32())
 		by, unit, small, sum := v.power(inverse, 0), v.power(e, 14), v.power(bound, 0), w.Zero()
 		w.Times("piece", w.Whole(f.Field("each")), func() {

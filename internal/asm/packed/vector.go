@@ -76,6 +76,18 @@ func (v vector) power(e reg.GPVirtual, less int32) reg.VecVirtual {
 	return r
 }
 
+// exponents returns the exponent of the greatest magnitude in the group at x, that of 2^places over its power, and a copy
+// of the first. It adds the group to greatest.
+func (v vector) exponents(greatest reg.VecVirtual, places uint32) (e, inverse, bound reg.GPVirtual) {
+	e, most := v.exponent()
+	v.VPMAXUD(most, greatest, greatest)
+	inverse, bound = v.GP64(), v.GP64()
+	v.MOVL(U32(254+places), inverse.As32())
+	v.SUBL(e.As32(), inverse.As32())
+	v.MOVL(e.As32(), bound.As32())
+	return e, inverse, bound
+}
+
 // fix makes the integers of a vector and their digits, which are from -128 to 127 and worth 2^16, 2^8 and 1. With 256
 // bits the highest is worth -2^15, which 16 bits have, and no more than 127; the others are what is left.
 func (w width) fix() {
@@ -87,12 +99,7 @@ func (w width) fix() {
 	w.MOVB(Imm(1), w.Place(w.Return("steep")))
 	steep := w.Fresh("steep")
 	w.Times("group", w.Whole(f.Field("groups")), func() {
-		e, most := v.exponent()
-		w.VPMAXUD(most, greatest, greatest)
-		inverse, bound := w.GP64(), w.GP64()
-		w.MOVL(U32(275), inverse.As32()) // less an exponent is that of 2^21 over its power
-		w.SUBL(e.As32(), inverse.As32())
-		w.MOVL(e.As32(), bound.As32())
+		e, inverse, bound := v.exponents(greatest, 21)
 		by, unit, small, sum := v.power(inverse, 0), v.power(e, 21), v.power(bound, 12), w.Zero()
 		w.Times("piece", w.Whole(f.Field("each")), func() {
 			v.flat(small, steep)
