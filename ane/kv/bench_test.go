@@ -114,7 +114,8 @@ func filled(b *testing.B, n int, sparing bool) (*Cache, []byte) {
 	return k, plain.Bytes()[:k.header(print1).data()]
 }
 
-// SaveFile, also of a sparing cache as sessions have it, beside the checksum of as many bytes and the bare calls that write, sync and rename them.
+// SaveFile, also of a sparing cache as sessions have it, beside the checksum of as many bytes and the bare calls that
+// write, sync and rename them.
 func BenchmarkSave(b *testing.B) {
 	for _, n := range talks {
 		for _, sparing := range []bool{false, true} {

@@ -43,7 +43,7 @@ func ServeClient() {
 			fmt.Println("ready")
 			var n int
 			if _, err := fmt.Fscanln(in, &n); err != nil {
-				return // nobody waits for more
+				return // the process that measures has closed its end
 			}
 			step.NoError(measure.Repeat(call)(n))
 		}

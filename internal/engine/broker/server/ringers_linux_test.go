@@ -48,7 +48,7 @@ func TestOneLongRunDoesNotHoldBellsUp(t *testing.T) {
 	require.NoError(t, err)
 	_, second := b.belled(mary)
 	_, third := b.belled(alice)
-	for i := range uint64(50) { // short runs are made by who answers
+	for i := range uint64(50) { // the leader makes short runs itself
 		require.NoError(t, ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: i}))
 	}
 	long.Store(true)
@@ -62,7 +62,7 @@ func TestOneLongRunDoesNotHoldBellsUp(t *testing.T) {
 	require.NoError(t, ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: 100}))
 }
 
-// A client whose turn another frame has keeps nobody waiting either.
+// While a frame has the turn of one client, the leader answers the others.
 func TestTurnsDoNotHoldBellsUp(t *testing.T) {
 	b := startBroker(t, Config{})
 	p, bell := b.belled(alice)

@@ -37,7 +37,7 @@ type session struct {
 	calls    *calls.Calls
 	compiles compiles
 
-	ringer   sync.WaitGroup // who reads the bell
+	ringer   sync.WaitGroup // the goroutine that reads the bell
 	held     bool           // a leader of the ringers answers a frame; their lock guards it
 	turn     sync.Mutex     // held while a frame is answered
 	trouble  int            // refused frames in a row; turn guards it
