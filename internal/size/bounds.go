@@ -7,8 +7,8 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 131_400, 4_500 // of Go outside tests, of assembly written by hand
-	maxPublic, maxExported     = 29, 1_750      // packages, names
+	maxLines, maxAssembly      = 135_500, 4_500 // of Go outside tests, of assembly written by hand
+	maxPublic, maxExported     = 29, 1_780      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
 
@@ -23,7 +23,7 @@ type part struct {
 var parts = []part{
 	{"dma, nvme, dart", []string{"unimem/dma/", "internal/nvme/", "internal/dart/"}, 4_000},
 	{"GPU, Wasm, decoder, actor", []string{"unimem/metal/", "unimem/vulkan/", "unimem/wasm/", "ane/wasm/",
-		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 14_700},
+		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 16_300},
 	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/remark/",
@@ -31,9 +31,9 @@ var parts = []part{
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
 		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/",
 		"internal/engine/soft/spatial/", "internal/engine/soft/weighted/", "internal/engine/soft/peak/",
-		"internal/engine/soft/internal/"}, 36_200},
+		"internal/engine/soft/internal/"}, 36_600},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
-		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_500},
+		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 18_200},
 	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},
 	{"Apple's path and its stand-in", []string{"objcbridge/", "internal/engine/apple/", "internal/engine/standin/",
 		"internal/engine/observe/"}, 9_000},
@@ -44,7 +44,7 @@ var parts = []part{
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
 		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_500},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
-		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 20_120},
+		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 21_000},
 	{"what several share, examples", []string{"/"}, 0},
 }
 
