@@ -66,12 +66,66 @@ func TestChainRunsEachRequestAsOftenAsItIsNamed(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
+// With an engine that has no chains, or one around it, the device evaluates the steps and stops at the first failure.
+func TestChainWithAnEngineWithoutChains(t *testing.T) {
+	boom := errors.New("boom")
+	none := func(context.Context, []ane.Invocation) error { return errors.ErrUnsupported }
+	plain, around := adder(t), &chainFake{fake: adder(t), chain: none}
+	for e, f := range map[ane.Engine]*fake{plain: plain, around: around.fake} {
+		var runs, fails int
+		f.evaluate = func(context.Context) error {
+			if runs++; runs == fails {
+				return boom
+			}
+			return nil
+		}
+		d, err := ane.Open(e, "")
+		require.NoError(t, err)
+		m, err := d.Compile(t.Context(), anySource)
+		require.NoError(t, err)
+		a, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		b, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		result, err := d.EvaluateChain(t.Context(), a, b, a)
+		require.NoError(t, err)
+		require.Equal(t, 3, runs)
+		require.Equal(t, m.Receipt(), *result.Receipt)
+
+		runs, fails = 0, 2
+		_, err = d.EvaluateChain(t.Context(), a, b, a)
+		require.ErrorIs(t, err, boom)
+		require.ErrorContains(t, err, "step 2 of 3")
+		require.Equal(t, 2, runs, "later steps do not run")
+		require.NoError(t, a.Close(), "a failed chain leaves no request in flight")
+		require.NoError(t, b.Close())
+		require.NoError(t, m.Close(t.Context()))
+		require.NoError(t, d.Close())
+	}
+}
+
+// An engine whose step failed for want of something is not asked twice.
+func TestChainThatFailsWithinIsNotRunAgain(t *testing.T) {
+	e := &chainFake{fake: adder(t)}
+	e.chain = func(context.Context, []ane.Invocation) error {
+		return &ane.Error{Op: "evaluate", Err: errors.ErrUnsupported}
+	}
+	e.evaluate = func(context.Context) error { t.Fatal("run again"); return nil }
+	d, err := ane.Open(e, "")
+	require.NoError(t, err)
+	m, err := d.Compile(t.Context(), anySource)
+	require.NoError(t, err)
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	_, err = d.EvaluateChain(t.Context(), r)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.NoError(t, r.Close())
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, d.Close())
+}
+
 func TestChainRefusals(t *testing.T) {
 	r := request(t, model(t, adder(t)))
-	plain := device(t, adder(t))
-	_, err := plain.EvaluateChain(t.Context(), r)
-	require.ErrorIs(t, err, errors.ErrUnsupported)
-	require.ErrorContains(t, err, "evaluate the requests one after another")
 	d, err := ane.Open(&chainFake{fake: adder(t)}, "")
 	require.NoError(t, err)
 	for want, requests := range map[error][]*ane.Request{

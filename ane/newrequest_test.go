@@ -64,7 +64,6 @@ func TestNewRequestLoadsAndHasSurfacesOfItsOwn(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
-// Every call of a tensor with an unknown name returns ErrName.
 // Surfaces have the bytes of their tensors, except on an engine that wants more: then all of
 // a side have one size.
 func TestSurfacesAsLargeAsTheEngineWants(t *testing.T) {

@@ -50,7 +50,16 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	var faults []error
 	r := &Request{model: m, all: slices.Concat(m.match("input", m.in, in, &faults),
 		m.match("output", m.out, out, &faults))}
-	n := len(m.in)
+	if err := r.prepare(faults); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// prepare retains the Blocks of r.all and has the engine prepare the run, unless there are faults or finds some. The
+// caller is inside the gate of the model.
+func (r *Request) prepare(faults []error) error {
+	m, n := r.model, len(r.model.in)
 	for i, t := range r.all[n:] {
 		if t != nil && t.block.ReadOnly() {
 			faults = append(faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(n + i),
@@ -59,12 +68,12 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	}
 	m.aliases(r, &faults)
 	if err := errors.Join(faults...); err != nil {
-		return nil, err
+		return err
 	}
 	for i, t := range r.all {
 		if err := t.block.Retain(); err != nil {
 			r.release()
-			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: err}
+			return &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: err}
 		}
 		r.held = append(r.held, t.block)
 		if t.block.Backing() == "file" && !slices.Contains(r.files, t.block) {
@@ -79,11 +88,11 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	run, err := m.exec.Prepare(r.all[:n:n], r.all[n:])
 	if err != nil {
 		r.release()
-		return nil, err
+		return err
 	}
 	r.run = run
 	m.requests++
-	return r, nil
+	return nil
 }
 
 // match finds the tensor of each layout, or nil if none fits. It reports missing tensors,
@@ -246,12 +255,18 @@ func (r *Request) close() error {
 		}
 		return err
 	}
-	err := r.run.Close()
-	r.release()
+	err := r.dismiss()
 	if r.own != nil {
 		err = errors.Join(err, r.model.device.free(r.own))
 		r.own = nil
 	}
+	return err
+}
+
+// dismiss closes the run and releases its Blocks.
+func (r *Request) dismiss() error {
+	err := r.run.Close()
+	r.release()
 	r.model.mu.Lock()
 	defer r.model.mu.Unlock()
 	r.model.requests--

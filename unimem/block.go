@@ -22,6 +22,8 @@ type backing interface {
 	warm() error // allocates all pages, if the system has a call for that
 	// remap maps the same pages again, from the handle alone.
 	remap() (mem []byte, unmap func() error, err error)
+	// twice is remap of the pages two times in a row.
+	twice() (mem []byte, unmap func() error, err error)
 	// share returns a descriptor for another process, which the caller owns.
 	share() (*os.File, error)
 	close(poison bool) error
@@ -38,6 +40,10 @@ func (b *base) key() Key      { return Key{b.kind, process.token(), uint64(b.id)
 func (b *base) warm() error   { return nil }
 
 func (b *base) remap() ([]byte, func() error, error) { return b.mem, func() error { return nil }, nil }
+
+func (b *base) twice() ([]byte, func() error, error) {
+	return nil, nil, fail(opRing, len(b.mem), ErrCreate, "memory of the heap has one address: a ring needs shared memory")
+}
 
 func (b *base) share() (*os.File, error) {
 	return nil, fail("share", len(b.mem), ErrShare, b.unshared)

@@ -35,3 +35,11 @@ func lockOnFault(mem []byte) error {
 	}
 	return errno
 }
+
+func (m *memfd) twice() ([]byte, func() error, error) {
+	return mapTwice(len(m.mem), func(at unsafe.Pointer) error {
+		_, err := unix.MmapPtr(m.fd, 0, at, uintptr(len(m.mem)), unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_SHARED|unix.MAP_FIXED)
+		return err
+	})
+}

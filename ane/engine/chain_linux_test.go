@@ -9,13 +9,17 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// Two requests of one model, the second on the output of the first, run in one submission.
-func TestChainThroughTheBroker(t *testing.T) {
-	leaktest.SkipEmulated(t)
-	d, err := engine.Open(t.Context(), engine.Broker, engine.BrokerPath(""))
+// Requests of one model run one after another, each on the output of the one before: in the broker in one submission.
+func TestChainOnEveryEngine(t *testing.T) {
+	for _, name := range engines(t) {
+		t.Run(name, func(t *testing.T) { chained(t, name) })
+	}
+}
+
+func chained(t *testing.T, name string) {
+	d, err := engine.Open(t.Context(), name, engine.BrokerPath(""))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	m, err := d.Compile(t.Context(), ane.Source{Text: text})

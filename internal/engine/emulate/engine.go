@@ -95,12 +95,11 @@ func worst(found []lint.Finding) (worst fate, too []lint.Finding, large *lint.Fi
 	return worst, too, large
 }
 
-// EvaluateChain implements ane.Chainer if the wrapped engine does.
+// EvaluateChain implements ane.Chainer. It passes the chain on if the wrapped engine takes one.
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
 	c, ok := e.Engine.Engine.(ane.Chainer)
 	if !ok {
-		return &ane.Error{Op: "chain", Engine: e.name, Err: errors.ErrUnsupported,
-			Detail: "the engine takes one request at a time", Hint: "open the broker"}
+		return errors.ErrUnsupported
 	}
 	if e.host.spoiled.Load() {
 		return e.evaluateError("chain")
