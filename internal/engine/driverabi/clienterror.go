@@ -1,14 +1,13 @@
 package driverabi
 
 // ErrorDomain is the domain of NSErrors of the framework's clients and
-// CompilerErrorDomain that of its compiler (facts, section 6).
+// CompilerErrorDomain that of its compiler (docs/FACTS.md, Errors).
 const (
 	ErrorDomain         = "com.apple.appleneuralengine"
 	CompilerErrorDomain = "com.apple.appleneuralengine.compiler"
 )
 
-// clientErrors are the codes of section 6 of the facts, and more from decompiled and measured framework code of macOS
-// 15 to 27. Those are 28, and from macOS 27 on 34, 42, 47, 53 and 54.
+// clientErrors are the codes of docs/FACTS.md, Errors.
 //
 // Its 25 is "not supported", but the text below table 27.3 calls the answer to usage type 2 the unsupported code 24.
 // Both are kept. The table is never written.
@@ -52,7 +51,7 @@ var clientErrors = map[int64]string{
 // ClientMeaning explains a code of ErrorDomain; "" for an unknown one.
 func ClientMeaning(code int64) string { return clientErrors[code] }
 
-// Statuses of a processed request (facts, section 6; dumps of M1 to M5 for the rest). 0xb and
+// Statuses of a processed request (docs/FACTS.md, Errors). 0xb and
 // 0x16 were seen too; what they mean is unknown.
 const (
 	StatusNoMemory    = 0x01 // no memory

@@ -16,7 +16,7 @@ func TestReturns(t *testing.T) {
 	require.EqualValues(t, 0xe00002c7, Unsupported)
 	require.EqualValues(t, 0xe00002c5, NotOpen)
 	require.EqualValues(t, 24, UnsupportedUsage)
-	// Section 6 of the facts.
+	// docs/FACTS.md, Errors.
 	require.EqualValues(t, 0xe00002e2, NotPermitted)
 	for r, want := range map[Return]string{
 		Success: "kIOReturnSuccess (0x0)", BadArgument: "kIOReturnBadArgument (0xe00002c2)",
@@ -34,8 +34,7 @@ func TestReturns(t *testing.T) {
 	}
 }
 
-// The table of section 7 of the facts. It has the queue indices 2 of real time and 5 of all
-// that is no class.
+// The table of docs/FACTS.md, with the queues that this package chose.
 func TestQoS(t *testing.T) {
 	for _, c := range []struct {
 		qos, priority uint32
@@ -62,7 +61,7 @@ func TestQoS(t *testing.T) {
 	require.Equal(t, [4]int{8, 2, 127, 32}, [4]int{Queues, FirstNormalQueue, QueueDepth, Doorbells})
 }
 
-// Section 6 of the facts, and dumps of M1 to M5.
+// docs/FACTS.md, Errors.
 func TestStatuses(t *testing.T) {
 	require.Equal(t, [7]int{0x01, 0x02, 0x05, 0x0e, 0x12, 0x15, 0x1d}, [7]int{StatusNoMemory, StatusBadIndex,
 		StatusNoResources, StatusNotFound, StatusCancelled, StatusAborted, StatusBadGeometry})
@@ -74,7 +73,7 @@ func TestStatuses(t *testing.T) {
 	require.Empty(t, StatusMeaning(0x0b))
 }
 
-// Section 6 of the facts.
+// docs/FACTS.md, Errors.
 func TestClientErrors(t *testing.T) {
 	want := []int64{28, 29, 34, 42, 47, 53, 54}
 	for i := range int64(27) {

@@ -5,8 +5,7 @@
 // # Sources
 //
 // "Table 27.x" and "listing 27.x" are those of chapter 27, "Kernel driver and IOKit ABI", of the public ANE guide
-// (sbryngelson/ane-guide, M1). "Facts, section n" names the sections of the project's reference notes on
-// AppleNeuralEngine.framework.
+// (https://github.com/sbryngelson/ane-guide, M1). docs/FACTS.md has what other projects found, with their addresses.
 //
 // # Structures
 //

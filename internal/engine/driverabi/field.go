@@ -24,8 +24,8 @@ func (at Field64) Put(b []byte, v uint64) { binary.LittleEndian.PutUint64(b[at:]
 // Where the index of its doorbell lies is not documented. Numbers of undocumented width
 // are read as 32 bits.
 //
-// The table names the pair at +0x10 in one order and describes it in the other. Section 7 of the facts decides: QoS 21
-// has priority 5.
+// The table names the pair at +0x10 in one order and describes it in the other. QoS 21 has priority 5 (docs/FACTS.md,
+// Quality of service), which decides.
 const (
 	RequestToken    Field64 = 0x000 // program or instance token, minted by program-create
 	RequestSequence Field32 = 0x008 // 0, then 1 on the next submit
@@ -53,7 +53,7 @@ const (
 	ReplyStatus   Field32 = 0x20 // a flag; its values and its width are not documented
 )
 
-// MaxSurfaces is how many surfaces the mapper takes in a request (facts, section 5).
+// MaxSurfaces is how many surfaces the mapper takes in a request (docs/FACTS.md, Requests).
 const MaxSurfaces = 128
 
 // Surfaces are the bytes of the identifiers of a request's input, output and intermediate

@@ -1,6 +1,6 @@
 package driverabi
 
-// QoS classes (facts, section 7).
+// QoS classes (docs/FACTS.md, Quality of service).
 const (
 	QoSRealTime        uint32 = 0
 	QoSBackground      uint32 = 9
@@ -11,23 +11,22 @@ const (
 )
 
 // Queues is the number of the engine's queues, .p0 to .p7; the firmware counts those
-// below FirstNormalQueue as real time (facts, section 7).
+// below FirstNormalQueue as real time (docs/FACTS.md, Quality of service).
 const (
 	Queues           = 8
 	FirstNormalQueue = 2
 )
 
-// QueueDepth is how many asynchronous requests a program may have (facts, sections 2
-// and 7).
+// QueueDepth is how many asynchronous requests a program may have (docs/FACTS.md, Requests).
 const QueueDepth = 127
 
-// QoSClass is a row of the QoS table (facts, section 7).
+// QoSClass is a row of the table of docs/FACTS.md, Quality of service.
 type QoSClass struct {
 	QoS      uint32
 	Name     string
 	Priority uint32 // of a program; lower is more urgent
-	// Queue is the queue index. The table has those of real time and of values that are no class, and says that those
-	// of 17 and 21 differ. This package chose the others, in the order of the classes.
+	// Queue is the queue of the broker's simulated driver. An M3 Pro has 17 and 21 in one queue, 5, and 9 in queue 6;
+	// here each class has a queue of its own, so that the broker counts each class.
 	Queue int
 }
 

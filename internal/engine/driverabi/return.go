@@ -11,8 +11,7 @@ const (
 	Success Return = 0
 	// BadArgument: a size or null-pointer check failed.
 	BadArgument Return = 0xe00002c2
-	// Unsupported: a disabled path. Section 6 of the facts also names it as the
-	// answer to a missing entitlement.
+	// Unsupported: a disabled path, or a missing entitlement (docs/FACTS.md, Errors).
 	Unsupported Return = 0xe00002c7
 	// NotOpen: the client is closed or closing. IOReturn.h has this value as kIOReturnExclusiveAccess, and another one
 	// as kIOReturnNotOpen. This package follows the driver.
@@ -28,7 +27,7 @@ const (
 	Timeout       Return = 0xe00002d6
 	NotReady      Return = 0xe00002d8
 	NoSpace       Return = 0xe00002db
-	// NotPermitted: signature or trust refused (facts, section 6).
+	// NotPermitted: signature or trust refused (docs/FACTS.md, Errors).
 	NotPermitted Return = 0xe00002e2
 	DeviceError  Return = 0xe00002e9
 	Aborted      Return = 0xe00002eb
