@@ -34,6 +34,24 @@ func TestCases(t *testing.T) {
 	require.Equal(t, before, unimem.Live())
 }
 
+// The vectors write every word of the memory, and none behind it.
+func TestVectorsWriteEverything(t *testing.T) {
+	b, err := unimem.Open(2 * unimem.PageSize)
+	require.NoError(t, err)
+	for _, size := range []int{0, 128, 4096, unimem.PageSize} {
+		words, err := unimem.View[uint64](b.Bytes())
+		require.NoError(t, err)
+		clear(words)
+		membench.Vectors(b.Bytes()[:size])
+		for i, v := range words {
+			if want := map[bool]uint64{true: 1}[8*i < size]; v != want {
+				t.Fatalf("%d bytes: word %d is %d", size, i, v)
+			}
+		}
+	}
+	require.NoError(t, b.Close())
+}
+
 func TestMeasureSize(t *testing.T) {
 	before := unimem.Live()
 	for _, n := range []int{4 << 10, 1 << 20} {

@@ -1,0 +1,3 @@
+package membench
+
+var Vectors = writesVectors

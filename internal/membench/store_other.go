@@ -1,0 +1,7 @@
+//go:build !amd64 && !arm64
+
+package membench
+
+func storeVectors([]byte, uint64) {}
+
+func hasVectors() bool { return false }
