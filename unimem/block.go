@@ -61,6 +61,7 @@ type Block struct {
 	readOnly bool
 	life     *life
 	back     backing
+	again    again
 	endings  hooks[func()]
 	counted  int64 // its bytes in Stats.Bytes
 	cleanup  runtime.Cleanup

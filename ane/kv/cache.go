@@ -176,6 +176,7 @@ func (c *Cache) Advance(n int) error {
 		c.pending[layer] -= n
 	}
 	c.next += n
+	c.memory.touched = max(c.memory.touched, c.next)
 	if n < sparingMany {
 		if c.undropped += n; c.undropped >= sparingFew {
 			c.dropAll()

@@ -30,10 +30,10 @@ type Config struct {
 	// for as many as the tokens take.
 	Surface int
 
-	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
-	// no longer need. Without it, an engine that maps the surfaces itself counts these pages a second time. The next
-	// access takes a page fault; until then the page is not pinned. It is for Linux, for caches without options, and
-	// for Tapes with unimem.SurfacePerSpan.
+	// Sparing keeps few pages in the cache's own mapping of its memory: Append drops those that it no longer needs, and
+	// Save and Restore use the mapping of the engine. Without it, an engine that maps the surfaces itself counts these
+	// pages a second time. The next access takes a page fault; until then the page is not pinned. It is for Linux, for
+	// caches without options, and for Tapes with unimem.SurfacePerSpan.
 	Sparing bool
 }
 

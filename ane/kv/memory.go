@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -19,6 +20,7 @@ type memory struct {
 	spans   [][]byte
 	tensors []*ane.Tensor
 	tapes   []*unimem.Tape // that the cache owns; nil for memory of NewOn
+	touched int            // the position after the last token that it had: pages before it exist
 
 	lent       *unimem.Tape // of NewOn
 	generation uint64       // of lent
@@ -153,23 +155,24 @@ func (m *memory) slot(p int) int {
 	return p
 }
 
-// piece returns the bytes of positions [p, to) of a head of surface i, without padding, and the position after them. It
+// piece returns the bytes of positions [p, to) of a head of a span, without padding, and the position after them. It
 // stops early after maxPiece, and where the bytes are no longer adjacent.
-func (m *memory) piece(i, head, p, to int) (b []byte, next int) {
+func (m *memory) piece(span []byte, head, p, to int) (b []byte, next int) {
 	row := m.layout.RowBytes()
 	slot := m.slot(p)
 	n := min(to-p, m.tokens-slot, max(1, maxPiece/row))
 	if m.layout.RowStride != row {
 		n = 1
 	}
-	return m.spans[i][head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
+	return span[head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
 }
 
 // sum calls each for the pieces of a head, and returns the checksum of the bytes that each returns for them.
-func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) ([]byte, error)) (uint64, error) {
+func (m *memory) sum(h *xxh3.Hasher, span []byte, head, from, to int, each func([]byte) ([]byte, error)) (uint64,
+	error) {
 	h.Reset()
 	for p := from; p < to; {
-		b, next := m.piece(i, head, p, to)
+		b, next := m.piece(span, head, p, to)
 		b, err := each(b)
 		if err != nil {
 			return 0, err
@@ -183,10 +186,29 @@ func (m *memory) sum(h *xxh3.Hasher, i, head, from, to int, each func([]byte) ([
 	return h.Sum64(), nil
 }
 
-// file returns the file of surface i of a sparing cache, which has few pages of it: to read or write the file takes no
-// faults. It is nil where there is none, and for padded rows, each of which is a piece. The caller closes it.
-func (c *Cache) file(m *memory, i int) *os.File {
-	if !c.sparing || m.tensors == nil || m.layout.RowStride != m.layout.RowBytes() {
+// view returns surface i for Save and Restore. A sparing cache has few pages of it, so it returns the second mapping,
+// which has them all if an engine of this process uses the surface. The caller closes it.
+func (c *Cache) view(m *memory, i int) ([]byte, *unimem.Mapping) {
+	if !c.sparing || m.tensors == nil || !host.Remap {
+		return m.spans[i], nil
+	}
+	t := m.tensors[i]
+	again, err := unimem.Map(t.Block())
+	if err != nil {
+		return m.spans[i], nil // the cache drops the pages afterwards
+	}
+	return again.Bytes()[t.Offset():][:len(m.spans[i])], again
+}
+
+// absent reports whether pages of a sparing cache do not exist yet, down to slot end. To write the files of the surfaces
+// does not zero them first. Padded rows, each of which is a piece, are written to the mapping.
+func (c *Cache) absent(m *memory, end int) bool {
+	return c.sparing && m.tensors != nil && m.layout.RowStride == m.layout.RowBytes() && m.touched < min(end, m.tokens)
+}
+
+// fileOf returns the file of surface i if its pages are absent, which the caller closes, and nil where it has none.
+func fileOf(m *memory, i int, absent bool) *os.File {
+	if !absent {
 		return nil
 	}
 	f, err := m.tensors[i].Block().Share()

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
@@ -89,6 +90,7 @@ func (c *Cache) restore(op string, s *source, f Fingerprint, accept func([]byte,
 	}
 	clear(c.pending)
 	c.first, c.next = h.first, h.end()
+	c.memory.touched = max(c.memory.touched, c.next)
 	c.dropAll()
 	return nil
 }
@@ -133,40 +135,51 @@ func (c *Cache) read(op string, s *source, into *memory) error {
 	h := s.head
 	all := 2 * h.layers
 	sums, failed := make([]byte, 8*all*h.heads, h.trailer()), make([]error, all)
+	absent := c.absent(into, h.end())
+	span := func(st *stage, i int, each func([]byte) ([]byte, error)) error {
+		b, again := into.spans[i], (*unimem.Mapping)(nil)
+		if f := fileOf(into, i, absent); f != nil {
+			defer f.Close()
+			each = func(b []byte) ([]byte, error) {
+				read, err := st.in.Peek(len(b))
+				if err == nil {
+					_, err = f.WriteAt(read, into.at(i, b))
+				}
+				_, _ = st.in.Discard(len(read))
+				return read, err
+			}
+		} else {
+			b, again = c.view(into, i)
+			defer again.Close()
+		}
+		for head := range h.heads {
+			sum, err := into.sum(&st.sum, b, head, h.first, h.end(), each)
+			if err != nil {
+				return err
+			}
+			binary.LittleEndian.PutUint64(sums[8*(i*h.heads+head):], sum)
+		}
+		return nil
+	}
 	group := func(st *stage, r io.Reader, from, to int) bool {
 		fill := func(b []byte) ([]byte, error) {
 			_, err := io.ReadFull(r, b)
 			return b, err
 		}
-		if into.tensors != nil {
-			r = st.reader(r)
-		} else { // the heap has them as the file has
+		switch {
+		case into.tensors == nil: // the heap has them as the file has
 			if _, err := fill(into.spans[from][:(to-from)*h.tensor()]); err != nil {
 				failed[from] = readError(op, s.name, tensorName(from), err)
 				return false
 			}
 			fill = func(b []byte) ([]byte, error) { return b, nil }
+		case s.at == nil || h.plane() < directBytes || absent:
+			r = st.reader(r)
 		}
 		for i := from; i < to; i++ {
-			each := fill
-			if f := c.file(into, i); f != nil {
-				defer f.Close()
-				each = func(b []byte) ([]byte, error) {
-					read, err := st.in.Peek(len(b))
-					if err == nil {
-						_, err = f.WriteAt(read, into.at(i, b))
-					}
-					_, _ = st.in.Discard(len(read))
-					return read, err
-				}
-			}
-			for head := range h.heads {
-				sum, err := into.sum(&st.sum, i, head, h.first, h.end(), each)
-				if err != nil {
-					failed[i] = readError(op, s.name, tensorName(i), err)
-					return false
-				}
-				binary.LittleEndian.PutUint64(sums[8*(i*h.heads+head):], sum)
+			if err := span(st, i, fill); err != nil {
+				failed[i] = readError(op, s.name, tensorName(i), err)
+				return false
 			}
 		}
 		return true
@@ -237,7 +250,7 @@ func (c *Cache) wipe(h *header) {
 		for head := range h.heads {
 			for p := h.first; p < h.end(); {
 				var b []byte
-				b, p = c.memory.piece(i, head, p, h.end())
+				b, p = c.memory.piece(c.memory.spans[i], head, p, h.end())
 				clear(b)
 			}
 		}
@@ -260,7 +273,7 @@ func (c *Cache) take(op string, h *header, from *memory) error {
 		for head := range h.heads {
 			for p := h.first; p < h.end(); {
 				var b []byte
-				b, p = c.memory.piece(i, head, p, h.end())
+				b, p = c.memory.piece(c.memory.spans[i], head, p, h.end())
 				packed = packed[copy(b, packed):]
 			}
 		}

@@ -4,6 +4,8 @@ package kv_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -86,7 +88,7 @@ func TestSparing(t *testing.T) {
 	require.Zero(t, residentOf(t, lean))
 	require.Equal(t, whole, saved(lean))
 
-	lean.Clear() // read into directly, through the file of the memory
+	lean.Clear() // read into directly, through the second mapping
 	bad := bytes.Clone(whole)
 	bad[len(bad)/2]++
 	require.ErrorIs(t, lean.Restore(bytes.NewReader(bad), kv.Fingerprint{Model: "m"}), kv.ErrCorrupt)
@@ -95,4 +97,25 @@ func TestSparing(t *testing.T) {
 	require.NoError(t, lean.Restore(bytes.NewReader(whole), kv.Fingerprint{Model: "m"}))
 	require.Zero(t, residentOf(t, lean))
 	require.Equal(t, whole, saved(lean))
+
+	// The file of the memory takes the place of pages that do not exist yet, the mapping of an engine that of others.
+	path := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, lean.SaveFile(path, kv.Fingerprint{Model: "m"}))
+	onDisk, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, whole, onDisk)
+	fresh, err := kv.New(kv.Config{Layers: layers, Heads: 2, HeadDim: 64, Context: 1024, Sparing: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, fresh.Close()) })
+	engine, err := unimem.Map(fresh.Values(1).Block())
+	require.NoError(t, err)
+	defer engine.Close()
+	for range 2 {
+		require.NoError(t, fresh.RestoreFile(path, kv.Fingerprint{Model: "m"}))
+		require.Zero(t, residentOf(t, fresh))
+		require.Equal(t, whole, saved(fresh))
+		require.Equal(t, plain.Values(1).Block().Bytes(), engine.Bytes())
+		fresh.Clear()
+		clear(engine.Bytes())
+	}
 }

@@ -41,36 +41,57 @@ func (f figures) took(what string, d time.Duration) {
 	}
 }
 
+// line is a row of a form of weights: the times of what, ours over the peer's, or those of the wide room over ours.
+type line struct {
+	name, what string
+	wanted     float64
+	wide       bool
+}
+
+func (f form) lines() []line {
+	all := []line{{name: "load", what: "load0", wanted: 1}}
+	for _, k := range talks()[:6] {
+		all = append(all, line{name: fmt.Sprintf("prompt of %d tokens", k.prompt), what: fmt.Sprint("prompt", k.prompt),
+			wanted: f.prompt})
+	}
+	return append(all, line{"step with 40 tokens held", "step40", f.step, false},
+		line{"step with 256 tokens held", "step256", f.step, false},
+		line{"step with 40 tokens held, room 8192 beside 512", "step40", 1.2, true},
+		line{"save 288 tokens", "save0", 1.2, false}, line{"restore 288 tokens", "restore0", 1.2, false})
+}
+
 // decoder compares a language model with llama.cpp, in each form of weights.
 func (o options) decoder(t *step.T) {
 	dir := step.Must(os.MkdirTemp(o.dir, "peers"))
 	t.Closing(func() error { return os.RemoveAll(dir) })
+	snapshots := dir
+	if shm, err := os.MkdirTemp("/dev/shm", "peers"); err == nil { // memory: a disk has its own times
+		t.Closing(func() error { return os.RemoveAll(shm) })
+		snapshots = shm
+	}
 	llama := o.build(dir)
 	for _, f := range forms() {
-		if !o.wants(f.name) {
+		lines := slices.DeleteFunc(f.lines(), func(l line) bool { return !o.wants(f.name + ": " + l.name) })
+		if len(lines) == 0 {
 			continue
 		}
 		o.write(dir, f)
 		ours, peer, wide := newFigures(), newFigures(), newFigures()
 		for range o.rounds {
 			ours.tokens, peer.tokens, wide.tokens = map[string][]int{}, map[string][]int{}, map[string][]int{}
-			step.NoError(step.Run(t.Ctx, func(t *step.T) { o.ours(t, dir, 512, talks(), ours) }))
-			o.llama(t, llama, dir, peer)
-			step.NoError(step.Run(t.Ctx, func(t *step.T) { o.ours(t, dir, 8192, talks()[3:4], wide) }))
+			step.NoError(step.Run(t.Ctx, func(t *step.T) { o.ours(t, dir, snapshots, 512, talks(), ours) }))
+			o.llama(t, llama, dir, snapshots, peer)
+			if slices.ContainsFunc(lines, func(l line) bool { return l.wide }) {
+				step.NoError(step.Run(t.Ctx, func(t *step.T) { o.ours(t, dir, snapshots, 8192, talks()[3:4], wide) }))
+			}
 		}
-		row := func(name, what string, wanted float64) {
-			o.print(f.name+": "+name, ours.times[what], peer.times[what], wanted)
+		for _, l := range lines {
+			a, b := ours, peer
+			if l.wide {
+				a, b = wide, ours
+			}
+			o.print(f.name+": "+l.name, a.times[l.what], b.times[l.what], l.wanted)
 		}
-		row("load", "load0", 1)
-		for _, k := range talks()[:6] {
-			row(fmt.Sprintf("prompt of %d tokens", k.prompt), fmt.Sprint("prompt", k.prompt), f.prompt)
-		}
-		row("step with 40 tokens held", "step40", f.step)
-		row("step with 256 tokens held", "step256", f.step)
-		o.print(f.name+": step with 40 tokens held, room 8192 beside 512", wide.times["step40"], ours.times["step40"],
-			1.2)
-		row("save 288 tokens", "save0", 1.2)
-		row("restore 288 tokens", "restore0", 1.2)
 		for _, k := range talks() {
 			key := fmt.Sprint("token", k.prompt)
 			if a, b := ours.tokens[key], peer.tokens[key]; !slices.Equal(a, b) {
@@ -101,8 +122,8 @@ func (o options) build(dir string) string {
 }
 
 // llama runs the program and adds what it prints.
-func (o options) llama(t *step.T, program, dir string, f figures) {
-	args := []string{filepath.Join(dir, "gguf"), fmt.Sprint(o.threads), "512", filepath.Join(dir, "llama.kv")}
+func (o options) llama(t *step.T, program, dir, snapshots string, f figures) {
+	args := []string{filepath.Join(dir, "gguf"), fmt.Sprint(o.threads), "512", filepath.Join(snapshots, "llama.kv")}
 	for _, k := range talks() {
 		args = append(args, fmt.Sprint(k.prompt), fmt.Sprint(k.steps))
 	}
@@ -120,7 +141,7 @@ func (o options) llama(t *step.T, program, dir string, f figures) {
 }
 
 // ours does the same with package decoder.
-func (o options) ours(t *step.T, dir string, room int, talks []talk, f figures) {
+func (o options) ours(t *step.T, dir, snapshots string, room int, talks []talk, f figures) {
 	timed := func(what string, n int, run func() error) {
 		start := o.now()
 		step.NoError(run())
@@ -170,9 +191,10 @@ func (o options) ours(t *step.T, dir string, room int, talks []talk, f figures) 
 		}
 	}
 	step.Must(m.Fingerprint(t.Ctx)) // once for a model, so it is no part of saving
-	file := filepath.Join(dir, "ours.kv")
-	held := s.Tokens()
-	timed("save", 0, func() error { return s.SaveFile(t.Ctx, file, decoder.Snapshot{Prompt: held}) })
-	step.NoError(s.Truncate(0))
-	timed("restore", 0, func() error { _, err := s.RestoreFile(t.Ctx, file, held); return err })
+	file, held := filepath.Join(snapshots, "ours.kv"), s.Tokens()
+	for range 5 {
+		timed("save", 0, func() error { return s.SaveFile(t.Ctx, file, decoder.Snapshot{Prompt: held}) })
+		step.NoError(s.Truncate(0))
+		timed("restore", 0, func() error { _, err := s.RestoreFile(t.Ctx, file, held); return err })
+	}
 }

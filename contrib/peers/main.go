@@ -28,10 +28,11 @@ type options struct {
 	time    time.Duration
 	dir     string
 	small   bool
+	rows    *int // printed
 }
 
 func main() {
-	var o options
+	o := options{rows: new(int)}
 	flag.StringVar(&o.only, "only", "all", "parts with commas between them: products, operators, wasm, decoder")
 	flag.StringVar(&o.match, "match", "", "measure only rows whose names contain `TEXT`")
 	flag.IntVar(&o.threads, "threads", 1, "threads of both; with 1, times are of the processor, else of the clock")
@@ -60,6 +61,9 @@ func (o options) run(t *step.T) {
 		fmt.Printf("\n%-58s %11s %11s %6s %6s\n", name, "anekit", "peer", "ratio", "wanted")
 		step.NoError(step.Run(t.Ctx, part)) // frees what the part holds
 	}
+	if *o.rows == 0 {
+		step.NoError(fmt.Errorf("-match %s: no row of %s has that", o.match, o.only))
+	}
 }
 
 // processor names the processor.
@@ -76,6 +80,7 @@ func (o options) print(name string, ours, peer time.Duration, wanted float64) {
 	if ratio > wanted {
 		verdict = " missed"
 	}
+	*o.rows++
 	fmt.Printf("%-58s %11s %11s %6.2f %6.2f%s\n", name, brief(ours), brief(peer), ratio, wanted, verdict)
 }
 

@@ -67,6 +67,12 @@ func mapping(t *testing.T, open Open) {
 	require.EqualValues(t, 22, b.Bytes()[2*page-1], "a byte of the Mapping in the Block")
 
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse, "a Mapping holds its Block")
+	again, err := unimem.Map(b)
+	require.NoError(t, err)
+	require.Same(t, &m.Bytes()[0], &again.Bytes()[0], "Mappings of a Block share one mapping")
+	require.NoError(t, again.Close())
+	require.NoError(t, again.Close())
+	require.EqualValues(t, 11, m.Bytes()[0], "which lasts as long as one of them")
 	require.NoError(t, m.Close())
 	require.NoError(t, m.Close())
 	require.Nil(t, m.Bytes())

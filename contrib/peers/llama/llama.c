@@ -1,5 +1,5 @@
 // llama MODEL THREADS ROOM FILE PROMPT STEPS PROMPT STEPS ...: loads a model, and for each pair computes a prompt of so
-// many tokens, then steps; then it saves and restores what the last pair left. It prints a name and a time in
+// many tokens, then steps; then it saves and restores what the last pair left, five times. It prints a name and a time in
 // nanoseconds a line: of the processor with one thread, else of the clock. "tokens" has the tokens chosen.
 //
 // The structures of parameters are opaque: their layout is that of the pinned version, by the offsets below.
@@ -97,12 +97,14 @@ int main(int n, char **args) {
 			printf("token%d %d\n", prompt, token);
 		}
 	}
-	start = now();
-	size_t bytes = llama_state_seq_save_file(context, args[4], 0, tokens, held), count;
-	say("save", 0, start);
-	llama_memory_clear(llama_get_memory(context), true);
-	start = now();
-	if (!bytes || !llama_state_seq_load_file(context, args[4], 0, tokens, sizeof tokens / 4, &count))
-		fail("cannot save or restore");
-	say("restore", 0, start);
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		size_t bytes = llama_state_seq_save_file(context, args[4], 0, tokens, held), count;
+		say("save", 0, start);
+		llama_memory_clear(llama_get_memory(context), true);
+		start = now();
+		if (!bytes || !llama_state_seq_load_file(context, args[4], 0, tokens, sizeof tokens / 4, &count))
+			fail("cannot save or restore");
+		say("restore", 0, start);
+	}
 }
