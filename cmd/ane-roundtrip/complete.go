@@ -22,6 +22,7 @@ import (
 	"github.com/anekit/anekit/internal/sniff"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/models/decoder"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // completions registers what the shell completes: engines, filters, faults, checks, files, and functions and tensors of
@@ -76,6 +77,7 @@ func completions(root *cobra.Command) {
 		"size":     fixed(bench.Sizes()...),
 		"subject":  fixed(bench.GrowthSubjects()...),
 		"form":     fixed(cli.Names(decoder.Forms())...),
+		"load":     fixed(cli.Names(safetensors.Modes())...),
 		"function": functions,
 		"part":     parts,
 		"in":       tensors(inputsOf),

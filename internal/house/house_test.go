@@ -32,7 +32,7 @@ var may = []struct {
 	{"unimem/metal", []string{"internal/errtext", "unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"internal/errtext", "unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16", "internal/errtext", "internal/libsystem",
-		"internal/sniff", "internal/wholefile"}},
+		"internal/procmem", "internal/sniff", "internal/wholefile"}},
 	{"unimem/vulkan", []string{"internal/errtext", "unimem", "unimem/internal/kernels"}},
 	{"unimem/wasm", []string{"unimem", "internal/libsystem"}},
 	{"unimem", []string{"internal/blockoption", "internal/errtext", "internal/iosurface", "internal/iosurface/dynamic",

@@ -64,4 +64,7 @@ func TestResidentAndAvailable(t *testing.T) {
 	require.Positive(t, own)
 	require.Positive(t, files)
 	require.Positive(t, procmem.Available())
+	p := procmem.MemoryPressure()
+	require.Zero(t, p.Level, "of macOS")
+	require.LessOrEqual(t, p.Stalled, 100.)
 }

@@ -27,3 +27,12 @@ func Available() uint64 {
 	}
 	return uint64(n)
 }
+
+// MemoryPressure returns the level that macOS states for the machine.
+func MemoryPressure() Pressure {
+	level, err := libsystem.SysctlUint64("kern.memorystatus_vm_pressure_level")
+	if err != nil {
+		level = 0
+	}
+	return Pressure{Stalled: -1, Level: int(level)}
+}

@@ -32,4 +32,7 @@ func TestOnlyThisProcess(t *testing.T) {
 	require.ErrorIs(t, procmem.Mappings(0, nil), procmem.ErrUnknown)
 	_, shown := procmem.Frames(0, 0, 1)
 	require.False(t, shown)
+	p := procmem.MemoryPressure()
+	require.Contains(t, []int{1, 2, 4}, p.Level)
+	require.Negative(t, p.Stalled)
 }

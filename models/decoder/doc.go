@@ -32,9 +32,8 @@
 //
 // # Copies
 //
-// The engine reads weights from the mapped file. A token costs the bytes that Session.Copied counts. They are its row
-// of the embedding, its rotation and mask, and its keys and values, from the surfaces bound to the programs into the
-// cache. Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
+// The engine reads weights where they are, mapped or read. A token costs the bytes that Session.Copied counts.
+// Session.Next and Session.Answer choose a token by the logits in place; Session.Logits copies them.
 //
 // # Limits
 //

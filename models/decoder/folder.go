@@ -24,7 +24,7 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// Folder is an open folder of a model: its description and its mapped weights. Its methods are safe for concurrent
+// Folder is an open folder of a model: its description and its weights, mapped or read. Its methods are safe for concurrent
 // use. The caller closes it after its Models.
 type Folder struct {
 	dir     string
@@ -45,12 +45,17 @@ type Folder struct {
 // has its shape; it does not read the numbers, which Load does.
 //
 // Errors: ErrConfig, ErrArchitecture, ErrWeights; all are *Error and name the file, key or tensor.
-func Open(dir string) (*Folder, error) {
+func Open(dir string) (*Folder, error) { return OpenAs(context.Background(), dir, safetensors.MapMode) }
+
+// OpenAs is Open of a folder whose weights are mapped, read into memory of the Folder, or as safetensors.Auto chooses:
+// File().Report() says which, and why. Programs compute with the weights where they are either way. Errors: those of
+// Open, that of ctx, and those of unimem.Start for a read.
+func OpenAs(ctx context.Context, dir string, mode safetensors.Mode) (*Folder, error) {
 	c, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
-	file, err := openWeights(dir)
+	file, err := openWeights(ctx, dir, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +115,19 @@ func (f *Folder) changed(op string) *Error {
 }
 
 // openWeights opens the weights of a folder: those that are called as published, or all that the folder has.
-func openWeights(dir string) (*safetensors.File, error) {
+func openWeights(ctx context.Context, dir string, mode safetensors.Mode) (*safetensors.File, error) {
 	path := dir
 	for _, name := range []string{"model.safetensors", "model.safetensors.index.json"} {
 		if full := filepath.Join(dir, name); exists(full) {
 			path = full
 		}
 	}
-	file, err := safetensors.Open(path)
+	file, err := safetensors.OpenAs(ctx, path, mode)
 	if err == nil {
 		return file, nil
+	}
+	if ctx.Err() != nil || errors.Is(err, unimem.ErrExhausted) {
+		return nil, &Error{Base: errtext.Base{Op: "open", Cause: err}, Name: path} // the folder may be as it should
 	}
 	fault := &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Cause: err}, Name: path}
 	at := (*safetensors.Error)(nil)

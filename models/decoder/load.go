@@ -178,7 +178,9 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	m.store = s
-	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
+	if m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes(); !m.folder.mapped {
+		m.plan.WeightsRead, m.plan.WeightsMapped = m.plan.WeightsMapped, 0
+	}
 	read := s.mapped()
 	for _, w := range m.folder.weights { // numbers that were converted or checked are read rarely or not again
 		for _, t := range w.tensors() {

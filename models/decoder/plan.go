@@ -22,7 +22,8 @@ type Plan struct {
 	// loaded at once.
 	Turns int
 
-	WeightsMapped    int64 // bytes of weights as stored in the mapped files
+	WeightsMapped    int64 // bytes of weights as stored that programs read in the mapped files
+	WeightsRead      int64 // the same in memory that OpenAs has read the files to
 	WeightsConverted int64 // bytes of weights that were converted or copied for the engine
 	CacheBytes       int64 // keys and values of one session
 	ScratchBytes     int64 // surfaces of one session beside its cache

@@ -2,7 +2,8 @@ package decoder
 
 // Predict returns the Plan that Load would make for a Folder, without an engine: it writes the programs, and neither
 // compiles them nor reads the weights. Programs, compiles, loads and bytes stand beside the limits of the chip, even
-// if they exceed them: Budget.Over reports that. WeightsMapped, WeightsConverted and ScratchBytes are not known.
+// if they exceed them: Budget.Over reports that. WeightsMapped, WeightsRead, WeightsConverted and ScratchBytes are not
+// known.
 //
 // The counts are those of an engine that makes instances of a program with other weights; another engine compiles
 // each of the programs. In the form Compact groups count as stored; Load widens a matrix whose scales fp16 cannot

@@ -71,10 +71,11 @@ int sysctlbyname(const char *name, void *old, size_t *size, void *new_value, siz
         return -1;
     }
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    int32_t native = 0, level = 50;
+    int32_t native = 0, level = 50, normal = 1;
     if (strcmp(name, "hw.memsize") == 0) return answer(&memory, sizeof memory, old, size);
     if (strcmp(name, "sysctl.proc_translated") == 0) return answer(&native, sizeof native, old, size);
     if (strcmp(name, "kern.memorystatus_level") == 0) return answer(&level, sizeof level, old, size);
+    if (strcmp(name, "kern.memorystatus_vm_pressure_level") == 0) return answer(&normal, sizeof normal, old, size);
     const char *text = strcmp(name, "kern.osproductversion") == 0 ? "27.0.1" : NULL;
     if (text) return answer(text, strlen(text) + 1, old, size);
     errno = ENOENT;

@@ -3,8 +3,8 @@
 //
 // [Open] maps a file read-only and reads its header: the bytes of a [Tensor] are the pages of the file. [Load] reads a
 // file into a unimem.Tape in parallel, past the page cache where the file system allows it. One transfer, with [Ring]
-// through io_uring, moves it from the disk to memory that an engine can use. [Auto] chooses between the two. [Create]
-// writes files, [Repack] aligns them.
+// through io_uring, moves it from the disk to memory that an engine can use. [Auto] chooses between the two.
+// [OpenAs] does either, in memory of its own. [Create] writes files, [Repack] aligns them.
 //
 // # The format
 //

@@ -62,7 +62,7 @@ func ExampleLoad() {
 	}
 	defer f.Close()
 	fmt.Println(f.Report().Why)
-	// Output: Auto reads: the files have less than 1 MiB
+	// Output: Auto maps: the files have less than 1 MiB
 }
 
 func ExampleTensor_Float16To() {

@@ -23,6 +23,7 @@ type File struct {
 	shards []*shard
 	order  []ref // the tensors in the order of their names
 	report Report
+	own    *unimem.Tape // of files that were read into memory of the File
 
 	places    []placed // what the index says, in the order of the names, until it is compared
 	indexPath string
@@ -265,7 +266,7 @@ func (f *File) Metadata() map[string]string {
 	return all
 }
 
-// Close unmaps the files, once; repeating it returns nil. The error is unimem.ErrInUse while a
+// Close unmaps the files, or frees the memory of OpenAs, once; repeating it returns nil. The error is unimem.ErrInUse while a
 // Block of Tensor.Block is retained, as by a bound request; then Close changes nothing. Close
 // of a loaded File leaves its Tape to the caller.
 func (f *File) Close() error {
@@ -286,6 +287,9 @@ func (f *File) Close() error {
 
 // release closes the Blocks that belong to f, all or none.
 func (f *File) release() error {
+	if f.own != nil {
+		return f.own.Close()
+	}
 	var own []*unimem.Block
 	for _, s := range f.shards {
 		if s.tape == nil && s.block != nil {

@@ -32,10 +32,10 @@ const (
 // File retains the tape's Block until its Close. Load allocates pages of the tape that nothing has touched, on Linux
 // huge ones where the kernel makes them, so the tape needs no Warm.
 //
-// With Auto, Load maps the files instead, as Open does, if the tape has no room for them. Otherwise it reads files of
-// less than 1 MiB. It maps larger ones if they need more than 80 % of the available memory or the system reports memory
-// pressure. It also maps if half of them is in the page cache, so that a map costs no transfer. Report has the decision
-// and its reason.
+// With Auto, Load maps the files instead, as Open does, if the tape has no room for them, or if they need more than 80 %
+// of the available memory. It maps files of less than 1 MiB too. It reads larger ones if the system states memory
+// pressure: tasks waited for memory for more than 10 % of ten seconds (Linux), a warning (macOS). Without pressure it
+// maps if a quarter of the files is in the page cache, or if that is unknown. Report has the decision and its reason.
 //
 // If ctx ends, the error matches its cause, after the reads in flight have returned. After an
 // error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers.
@@ -43,15 +43,19 @@ const (
 // Errors: those of Open, unimem.ErrTapeFull, ErrTruncated (a file that ends early), ErrChanged
 // (a file whose size or time changed during Load), and those of the system.
 func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (*File, error) {
-	const op = "load"
+	if tape == nil {
+		return nil, &Error{Base: errtext.Base{Op: "load", Err: ErrClosed, Detail: "nil Tape"}, File: path, Offset: -1}
+	}
+	return load(ctx, path, tape, configure(opts))
+}
+
+// load is Load, for a nil tape into one of the File's own.
+func load(ctx context.Context, path string, tape *unimem.Tape, c config) (*File, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if tape == nil {
-		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrClosed, Detail: "nil Tape"}, File: path, Offset: -1}
-	}
-	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, report: Report{Access: Direct, Why: "Load reads"}}}
-	if err := l.f.find(op); err != nil {
+	l := &loading{c: c, tape: tape, f: &File{path: path, report: Report{Access: Direct, Why: "Load reads"}}}
+	if err := l.f.find("load"); err != nil {
 		return nil, err
 	}
 	if l.c.auto {
@@ -103,6 +107,11 @@ func (l *loading) run(ctx context.Context) error {
 	if err := l.f.join("load"); err != nil {
 		return err
 	}
+	if l.tape == nil {
+		if err := l.own(); err != nil {
+			return err
+		}
+	}
 	generation := l.tape.Generation()
 	for _, s := range l.f.shards {
 		s.generation = generation
@@ -113,13 +122,31 @@ func (l *loading) run(ctx context.Context) error {
 	return nil
 }
 
+// own starts a Tape for the files, which belongs to the File.
+func (l *loading) own() (err error) {
+	size := int64(0)
+	for _, s := range l.f.shards {
+		if s.size > 1<<62-size {
+			return named(unimem.ErrTapeFull, "load", s.path)
+		}
+		size += rounded(s.size)
+	}
+	if l.tape, err = l.c.start(int(size)); err != nil {
+		return named(err, "load", l.f.path)
+	}
+	l.f.own = l.tape
+	return nil
+}
+
+// rounded is the length of the span of a file.
+func rounded(size int64) int64 { return (size + block - 1) / block * block }
+
 // fill reads a file into a span.
 func (l *loading) fill(ctx context.Context, s *shard) error {
 	if s.size > 1<<62 {
 		return unimem.ErrTapeFull
 	}
-	rounded := (int(s.size) + block - 1) / block * block
-	span, err := l.tape.Take(rounded, block)
+	span, err := l.tape.Take(int(rounded(s.size)), block)
 	if err != nil {
 		return &Error{Base: errtext.Base{Err: err, Detail: fmt.Sprintf("the tape has %d free bytes, the file %d",
 			l.tape.Free(), s.size), Hint: "start the tape with the size of the files and 8 KiB for each"}, Offset: -1}
@@ -128,8 +155,10 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Retain(); err != nil {
-		return err
+	if l.f.own == nil {
+		if err := b.Retain(); err != nil {
+			return err
+		}
 	}
 	s.block, s.tape, s.base = b, l.tape, base
 	open := l.c.open

@@ -202,58 +202,6 @@ func TestLoadFromAnOddDisk(t *testing.T) {
 	require.ErrorIs(t, err, ErrChanged)
 }
 
-func TestDecide(t *testing.T) {
-	const gib = 1 << 30
-	calm := surroundings{size: gib, need: gib, room: 2 * gib, available: 16 * gib}
-	for name, c := range map[string]struct {
-		change func(*surroundings)
-		maps   bool
-		why    string
-	}{
-		"cold": {func(*surroundings) {}, false, "Auto reads: 0% of the files are in the page cache"},
-		"warm": {func(s *surroundings) { s.resident = 0.9 }, true,
-			"Auto maps: 90% of the files are in the page cache"},
-		"unknown cache": {func(s *surroundings) { s.resident = -1 }, false,
-			"Auto reads: what the page cache has is unknown"},
-		"no room": {func(s *surroundings) { s.room = gib / 2 }, true,
-			"Auto maps: the tape has 512.0 MiB free, the files need 1024.0 MiB"},
-		"tiny and warm": {func(s *surroundings) { s.size, s.resident = 1000, 1 }, false,
-			"Auto reads: the files have less than 1 MiB"},
-		"little memory": {func(s *surroundings) { s.available = gib }, true,
-			"Auto maps: the files have 1024.0 MiB, the system has 1024.0 MiB available"},
-		"pressure": {func(s *surroundings) { s.pressure = 12 }, true,
-			"Auto maps: tasks waited for memory for 12% of the last ten seconds"},
-		"unknown memory": {func(s *surroundings) { s.available, s.pressure = -1, -1 }, false,
-			"Auto reads: 0% of the files are in the page cache"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := calm
-			c.change(&s)
-			maps, why := s.decide()
-			require.Equal(t, c.maps, maps)
-			require.Equal(t, c.why, why)
-		})
-	}
-}
-
-func TestAutoSaysWhatItDid(t *testing.T) {
-	path, data := large(t) // just written, so in the page cache
-	f, err := Load(t.Context(), path, tape(t, 1), Auto())
-	require.NoError(t, err)
-	r := f.Report()
-	require.Equal(t, Mapped, r.Access)
-	require.Contains(t, r.Why, "the tape has")
-	b, err := f.Tensor("b")
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(data[1001:], b.Bytes()))
-	require.NoError(t, f.Close())
-	small := write(t)
-	f, err = Load(t.Context(), small, tape(t, part), Auto())
-	require.NoError(t, err)
-	require.Equal(t, "Auto reads: the files have less than 1 MiB", f.Report().Why)
-	require.NoError(t, f.Close())
-}
-
 // A mapped file that another process makes shorter ends no call of this package with a signal.
 func TestFilesThatBecomeShorter(t *testing.T) {
 	leaktest.NeedsFaultAddress(t)

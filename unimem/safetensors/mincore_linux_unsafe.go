@@ -9,26 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mincoreBytes maps a file and asks which of its pages are in memory.
-func mincoreBytes(f *os.File, size int64) (int64, bool) {
-	page := int64(os.Getpagesize())
-	if size <= 0 {
-		return 0, false
-	}
-	mem, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return 0, false
-	}
-	defer unix.Munmap(mem) //nolint:errcheck // the mapping is the function's own
+// mincore returns a byte for each page of a mapping; its lowest bit is set if the page is in memory.
+func mincore(address uintptr, size int) ([]byte, error) {
+	page := os.Getpagesize()
 	pages := make([]byte, (size+page-1)/page)
-	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(size),
+	_, _, errno := unix.Syscall(unix.SYS_MINCORE, address, uintptr(size),
 		uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
 	if errno != 0 {
-		return 0, false
+		return nil, errno
 	}
-	n := int64(0)
-	for _, p := range pages {
-		n += int64(p&1) * page
-	}
-	return min(n, size), true
+	return pages, nil
 }

@@ -1,8 +1,11 @@
 package safetensors
 
-import "github.com/anekit/anekit/unimem/internal/uring"
+import (
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/uring"
+)
 
-// Option configures Load, Create and Repack. An option that does not apply to a call is ignored.
+// Option configures Load, OpenAs, Create and Repack. An option that does not apply to a call is ignored.
 type Option func(*config)
 
 type config struct {
@@ -16,12 +19,13 @@ type config struct {
 	workers  int
 
 	open     func(path string, direct bool) (source, bool, error) // nil except in tests
+	start    func(size int, opts ...unimem.Option) (*unimem.Tape, error)
 	newRing  func(depth int) (*uring.Ring, error)
 	register func(r *uring.Ring, mem []byte) error
 }
 
 func configure(opts []Option) config {
-	c := config{newRing: uring.Open, register: func(r *uring.Ring, mem []byte) error { return r.Register(mem) }}
+	c := config{start: unimem.Start, newRing: uring.Open, register: func(r *uring.Ring, mem []byte) error { return r.Register(mem) }}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)

@@ -5,5 +5,3 @@ package safetensors
 import "os"
 
 func residentBytes(*os.File, int64) (int64, bool) { return 0, false }
-
-func memory() (available int64, pressure float64) { return -1, -1 }

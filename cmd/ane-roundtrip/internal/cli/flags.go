@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // JSONFlag adds --json to a command, for its help: New has read it.
@@ -20,6 +21,30 @@ func (a *App) JSONFlag(cmd *cobra.Command) {
 func (a *App) ReportFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.ReportFile.Path, "report", "", "write the report to `FILE`.json or FILE.html")
 }
+
+// Loaded is how a command brings weights to memory; it is part of the details of its report.
+type Loaded struct {
+	Mode   string             `json:"load"`   // of --load
+	Access safetensors.Access `json:"access"` // how the bytes came to memory
+	Why    string             `json:"why"`
+}
+
+// Flag adds --load to a command.
+func (l *Loaded) Flag(cmd *cobra.Command, usual safetensors.Mode) {
+	cmd.Flags().StringVar(&l.Mode, "load", usual.String(), "`WAY` of weights to memory: map, read, or auto, which chooses")
+}
+
+// Choice returns the way of --load, or bad input.
+func (l *Loaded) Choice() (safetensors.Mode, error) {
+	m := safetensors.Mode(l.Mode)
+	if !slices.Contains(safetensors.Modes(), m) {
+		return m, NoSuch("way to load", l.Mode, Names(safetensors.Modes()))
+	}
+	return m, nil
+}
+
+// Set notes how a file was loaded.
+func (l *Loaded) Set(f *safetensors.File) { l.Access, l.Why = f.Report().Access, f.Report().Why }
 
 // RepeatFlag says how often a command measures.
 const RepeatFlag = "repeat"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // Command returns the command generate.
@@ -142,6 +143,7 @@ func (j *job) modelFlags(cmd *cobra.Command) {
 	f.StringVar(&j.form, "form", "",
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&j.context, "context", 0, "room for `N` tokens (default: what the run needs)")
+	j.details.Loaded.Flag(cmd, safetensors.AutoMode)
 	f.BoolVarP(&j.quiet, "quiet", "q", false, "print the answer alone, without the report")
 	j.app.JSONFlag(cmd)
 	j.app.ReportFlag(cmd)

@@ -26,6 +26,7 @@ type generated struct {
 // memory are the bytes of a model and its session.
 type memory struct {
 	Mapped    int64 `json:"weights_mapped_bytes"`    // read where the files are mapped
+	Read      int64 `json:"weights_read_bytes"`      // read into memory as stored
 	Converted int64 `json:"weights_converted_bytes"` // in memory of their own
 	Reserved  int64 `json:"kv_reserved_bytes"`
 	Used      int64 `json:"kv_used_bytes"` // of the tokens that the session has taken
@@ -51,7 +52,7 @@ func (j *job) generate(t *trial.T) {
 	d.Copied = s.Copied() - copied
 	d.CopiedEach = d.Copied / int64(max(1, s.Position()-d.Restored))
 	d.Prompt, d.Context = len(j.talked.Prompt), s.Cache().Cap()
-	d.Memory = memory{p.WeightsMapped, p.WeightsConverted, p.CacheBytes,
+	d.Memory = memory{p.WeightsMapped, p.WeightsRead, p.WeightsConverted, p.CacheBytes,
 		p.CacheBytes / int64(d.Context) * int64(s.Position()), p.ScratchBytes, procmem.Peak()}
 	if j.words != nil {
 		d.Text = j.words.Decode(d.Tokens)

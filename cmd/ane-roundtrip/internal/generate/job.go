@@ -22,6 +22,7 @@ import (
 	"github.com/anekit/anekit/models/actor"
 	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/models/decoder/tokenizer"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // job is a run of generate or actor: a conversation with a language model.
@@ -64,6 +65,7 @@ type job struct {
 // details are the fields that generate and actor add to the report.
 type details struct {
 	cli.Generated
+	cli.Loaded
 	Model    string        `json:"model"`
 	Prompt   int           `json:"prompt_tokens"`
 	Restored int           `json:"restored_tokens"`
@@ -209,7 +211,12 @@ func (j *job) open(t *trial.T) {
 	refuse(j.folder == "", "no model; give --model FOLDER")
 	refuse(j.context < 0, "--context %d; give a number of tokens", j.context)
 	trial.NoError(j.app.ReadsModel(j.folder))
-	j.files = trial.Must(decoder.Open(j.folder))
+	mode := trial.Must(j.details.Choice())
+	if j.plan {
+		mode = safetensors.MapMode
+	}
+	j.files = trial.Must(decoder.OpenAs(t.Ctx, j.folder, mode))
+	j.details.Set(j.files.File())
 	t.Closing(j.files.Close)
 	n := j.files.Config().Positions
 	refuse(j.context > n, "--context %d; the model has %d positions, give at most as many, or leave it out",

@@ -44,7 +44,7 @@ func (j *job) checkPlan(cmd *cobra.Command) {
 	given := cmd.Flags().Changed
 	refuse(given("chip") && !j.plan,
 		"--chip is for --plan; give both, or --emulate for a run within the limits of a chip")
-	for _, name := range []string{"prompt", "tokens", "max", "temperature", "top-p", "seed", "snapshot", "quiet",
+	for _, name := range []string{"prompt", "tokens", "max", "temperature", "top-p", "seed", "snapshot", "quiet", "load",
 		"engine", "broker", "numerics", "emulate", "require-ane"} {
 		refuse(given(name) && j.plan, "--%s is for a run, and --plan runs nothing; leave one of them out", name)
 	}

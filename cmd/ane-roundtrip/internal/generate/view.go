@@ -27,6 +27,7 @@ func View(d *doc.Doc, v *doc.Value) {
 		bars(d, "Times", "#time", v, (*doc.Value).Time, "load_ns", "load", "restore_ns", "restore", "prompt_ns",
 			"prompt", "time_to_first_token_ns", "first token", "save_ns", "snapshots")
 		bars(d, "Memory", "#size", v.At("memory"), (*doc.Value).Size, "weights_mapped_bytes", "weights, mapped",
+			"weights_read_bytes", "weights, read",
 			"weights_converted_bytes", "weights, converted", "kv_reserved_bytes", "keys and values, reserved",
 			"kv_used_bytes", "keys and values, used", "scratch_bytes", "scratch", "peak_bytes", "resident at most")
 		programs(d, v)
@@ -58,8 +59,9 @@ func generateFacts(v *doc.Value) doc.Facts {
 		doc.Named("answer", v.At("tokens").Count("", ""), " tokens, ", v.Digits("tokens_per_second"),
 			" tokens per second, ended by ", v.Text("stopped")),
 		doc.Named("time", times(v)),
-		doc.Named("weights", size(m, "weights_mapped_bytes"), " mapped, ", size(m, "weights_converted_bytes"),
-			" converted"),
+		doc.Named("weights", size(m, "weights_mapped_bytes"), " mapped, ", size(m, "weights_read_bytes"), " read, ",
+			size(m, "weights_converted_bytes"), " converted"),
+		doc.Named("way to memory", v.Text("access"), ": ", v.Text("why")),
 		doc.Named("keys, values", size(m, "kv_reserved_bytes"), " reserved for ", v.Plain("context"), " tokens, ",
 			size(m, "kv_used_bytes"), " used"),
 		doc.Named("scratch", size(m, "scratch_bytes")),

@@ -23,12 +23,14 @@ import (
 
 // Command returns the command weights.
 func Command(a *cli.App) *cobra.Command {
+	d := &details{Action: "list"}
 	cmd := &cobra.Command{
 		Use:   "weights FILE|FOLDER",
 		Short: "List the tensors of a safetensors file and their alignment",
 		Long: `weights lists the tensors of a .safetensors file, of an index
 *.safetensors.index.json, or of a folder of either: type, shape, bytes, place
 and alignment. It reads headers only, and refuses a file of another format.
+--load auto prints whether a program would map or read it now, and why.
 
 Tensors of a type that a program takes are usable without a copy if they start
 at a multiple of their element's size; weights prints their share, and that of
@@ -41,9 +43,11 @@ aligns a file; weights check reads all of it.`,
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
 		Args: operands(1, "FILE|FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&details{Action: "list", File: args[0]}).run(cmd.Context(), a)
+			d.File = args[0]
+			return d.run(cmd.Context(), a)
 		},
 	}
+	d.Flag(cmd, safetensors.MapMode)
 	a.JSONFlag(cmd)
 	cmd.AddCommand(repackCommand(a), checkCommand(a))
 	return cmd
@@ -73,11 +77,13 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
 		},
 	}
 	cmd.Flags().IntVar(&d.Align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
+	d.Flag(cmd, safetensors.AutoMode)
 	a.JSONFlag(cmd)
 	return cmd
 }
 
 func checkCommand(a *cli.App) *cobra.Command {
+	d := &details{Action: "check"}
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER",
 		Short: "Read a safetensors file wholly and verify it",
@@ -87,9 +93,11 @@ and files that become shorter during the check. The format has no checksums.`,
 		Example: `  ane-roundtrip weights check model.safetensors`,
 		Args:    operands(1, "FILE|FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&details{Action: "check", File: args[0]}).run(cmd.Context(), a)
+			d.File = args[0]
+			return d.run(cmd.Context(), a)
 		},
 	}
+	d.Flag(cmd, safetensors.AutoMode)
 	a.JSONFlag(cmd)
 	return cmd
 }
@@ -110,8 +118,9 @@ func operands(n int, names string) cobra.PositionalArgs {
 
 // details are the fields that weights adds to the report.
 type details struct {
-	File     string            `json:"file"`
-	Action   string            `json:"action"` // list, repack or check
+	File   string `json:"file"`
+	Action string `json:"action"` // list, repack or check
+	cli.Loaded
 	Out      string            `json:"out,omitempty"`
 	Align    int               `json:"align,omitempty"`
 	Moved    int64             `json:"moved_bytes,omitempty"`   // of repack
@@ -141,13 +150,18 @@ type tensor struct {
 	Convert bool   `json:"converted"`
 }
 
-// open opens a file, and calls it bad input if it is not of the format.
-func open(path string) (*safetensors.File, error) {
+// open opens a file as --load says, and calls it bad input if it is not of the format.
+func (d *details) open(ctx context.Context, path string) (*safetensors.File, error) {
 	const give = "give a .safetensors file, its index, or a folder of either"
-	f, err := safetensors.Open(path)
+	mode, err := d.Choice()
+	if err != nil {
+		return nil, err
+	}
+	f, err := safetensors.OpenAs(ctx, path, mode)
 	var fault *safetensors.Error
 	switch found := sniff.Path(path); {
 	case err == nil:
+		d.Set(f)
 		return f, nil
 	case found.Kind == sniff.Folder, found.Kind == sniff.Stream:
 		return nil, cli.Badf("%s is %s; "+give, path, found.What)
@@ -155,7 +169,7 @@ func open(path string) (*safetensors.File, error) {
 		return nil, cli.Badf("%s is %s; %s", path, found.What, found.Next)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, cli.Badf("%w; "+give, err)
-	case errors.As(err, &fault) && !errors.Is(err, safetensors.ErrChanged):
+	case errors.As(err, &fault) && !errors.Is(err, safetensors.ErrChanged) && !errors.Is(err, unimem.ErrExhausted):
 		return nil, cli.Bad(err)
 	}
 	return nil, err // of the system
@@ -169,7 +183,11 @@ func (d *details) run(ctx context.Context, a *cli.App) error {
 			return err
 		}
 	}
-	f, err := open(cmp.Or(d.Out, d.File))
+	of := &details{Loaded: cli.Loaded{Mode: safetensors.MapMode.String()}} // repack has written OUT: its headers are read
+	if d.Out == "" {
+		of = d
+	}
+	f, err := of.open(ctx, cmp.Or(d.Out, d.File))
 	if err != nil {
 		return err
 	}
@@ -200,7 +218,7 @@ func (d *details) repack(ctx context.Context, a *cli.App) error {
 	case a.IsOutput(info):
 		return cli.Badf("%s is standard output, where the report goes; name a file", d.Out)
 	}
-	f, err := open(d.File)
+	f, err := d.open(ctx, d.File)
 	if err != nil {
 		return err
 	}
@@ -298,6 +316,9 @@ func view(d *doc.Doc, v *doc.Value, count int) {
 		}
 		tensors.Row(t.Code("name"), t.Text("type"), doc.Words("[%s]", t.Joined(",", "shape").Number), t.Plain("bytes"),
 			t.Plain("offset"), t.Plain("alignment"), doc.Words("%s", use), t.Code("file"))
+	}
+	if load := v.At("load").Raw; load != "map" {
+		done = append(done, doc.Text(v.Text("access"), ": ", v.Text("why"))...)
 	}
 	d.Section("Shares", nil, done, doc.Text(cli.Counted(count, "tensor", "tensors"), " in ",
 		doc.Counted(v.Plain("files"), "file", "files"), ", ", v.Bytes("bytes"), ": ", share("usable_bytes"),
