@@ -6,8 +6,9 @@ import "github.com/anekit/anekit/ane/mil"
 
 const name = "buildInfo"
 
-// Products says how the software engine may multiply packed weights of 4 and 8 bits. With Words it may round what they
-// multiply to 16 bits, as language models bear; results are then those of no other engine to the bit.
+// Products says how the software engine may multiply. With Words it may round what packed weights of 4 and 8 bits
+// multiply to 16 bits, and add the products of one vector in any order, as language models bear. Results are then those
+// of no other engine to the bit.
 const Products, Words = "anekit-products", "words"
 
 // Of returns the strings of the attribute.

@@ -35,3 +35,10 @@ func Release(b *unimem.Block, offset, n int) {
 		_ = unix.Madvise(b.Bytes()[from:to], unix.MADV_DONTNEED) // advice; the pages may as well stay
 	}
 }
+
+// Populate maps the pages of n bytes of a mapped file, which are read if they are not in memory. It reports false if
+// some are not mapped: before Linux 5.14, or where the file has become shorter.
+func Populate(b *unimem.Block, offset, n int) bool {
+	from := offset / os.Getpagesize() * os.Getpagesize()
+	return n == 0 || unix.Madvise(b.Bytes()[from:offset+n], unix.MADV_POPULATE_READ) == nil
+}

@@ -3,6 +3,8 @@
 package pages_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -56,4 +58,23 @@ func TestDropLeavesTheHeap(t *testing.T) {
 	pages.Drop(b)
 	require.EqualValues(t, 7, b.Bytes()[4097])
 	pages.Drop(nil)
+}
+
+// The pages of a part of a file are in the mapping, and of a file that became shorter some are not.
+func TestPopulate(t *testing.T) {
+	leaktest.SkipEmulated(t) // which does not say what is resident
+	const size = 1 << 20
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = f.Write(make([]byte, size))
+	require.NoError(t, err)
+	b, err := unimem.MapFile(f)
+	require.NoError(t, err)
+	defer b.Close()
+	require.True(t, pages.Populate(b, 5000, size-5000))
+	require.GreaterOrEqual(t, resident(t, b.Bytes()), int64(size-5000))
+	require.True(t, pages.Populate(b, size, 0))
+	require.NoError(t, f.Truncate(8192))
+	require.False(t, pages.Populate(b, 5000, size-5000))
 }

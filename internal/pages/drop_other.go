@@ -9,3 +9,6 @@ func Drop(*unimem.Block) {}
 
 // Release does nothing: the system takes pages of a mapped file back when it needs memory.
 func Release(b *unimem.Block, offset, n int) {}
+
+// Populate does nothing: the system maps a page when it is read.
+func Populate(b *unimem.Block, offset, n int) bool { return true }

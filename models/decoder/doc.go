@@ -38,10 +38,10 @@
 // # Limits
 //
 // Attention is to all tokens. Open refuses a window (sliding_window) and heads that rotate in part; mixtures of
-// experts and adapters are unknown. Weights are fp16 or packed integers in programs. Load refuses a number that is
-// not finite as fp16, and widens integers of 5 bits to 6, since MIL has no type for them. In the forms of engines it
-// refuses a head, or 32 elements inside the feed-forward network, that exceeds the weights of a program. If another
-// process truncates a mapped file, calls return unimem.ErrChanged with its name.
+// experts and adapters are unknown. Weights are fp16 or packed integers. A number that is not finite is an error of
+// Load or, in large mapped matrices, of the first Prefill or Step. In the forms of engines Load refuses a head, or 32
+// elements of the feed-forward network, beyond the weights of a program. If another process truncates a mapped file,
+// calls return unimem.ErrChanged with its name.
 //
 // # Lifetimes
 //

@@ -41,10 +41,13 @@ const engineStep = 32
 // fewColumns is the shortest pass beyond a step in the form Compact. The others have twice as many each, up to a chunk.
 const fewColumns = 8
 
+// leastShown is the first of prefixes: of a step with few tokens held the weights then take nearly all time.
+const leastShown = 64
+
 // prefixes are the tokens of the cache that programs attend to, so that a step in a large room costs what the tokens
 // held cost. The programs copy a part of the room first: one of more than a quarter takes no less than the whole.
 func (o *options) prefixes() (all []int) {
-	for n := kv.Step; o.form == Compact && 4*n <= o.context; n *= 4 {
+	for n := leastShown; o.form == Compact && 4*n <= o.context; n *= 4 {
 		all = append(all, n)
 	}
 	return append(all, o.context)
@@ -83,10 +86,12 @@ func (o *options) settle(c Config) error {
 // weightBlock is the size of the Blocks of converted weights, whose pages appear when they are written.
 const weightBlock = 64 << 20
 
-// Load builds the programs of a model, compiles and loads them on d. It reads the weights.
+// Load builds the programs of a model, compiles and loads them on d. It converts weights where it must, and maps the
+// pages of the others.
 //
-// Errors: ErrNaN (a weight is not finite; Name is its tensor), ErrLimits (the programs exceed the limits of a chip),
-// ErrTooLong (Context is beyond the positions of the model), unimem.ErrChanged (a file became shorter), and those of ane.Device.Compile and ane.Model.Load.
+// Errors: ErrNaN (a weight is not finite; Name is its tensor; in the form Compact the first tokens may find it),
+// ErrLimits (the programs exceed the limits of a chip), ErrTooLong (Context is beyond the positions of the model),
+// unimem.ErrChanged (a file became shorter), and those of ane.Device.Compile and ane.Model.Load.
 func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model, error) {
 	done, err := f.use()
 	if err != nil {
@@ -158,13 +163,17 @@ func (m *Model) load(ctx context.Context) error {
 	if m.weights, err = unimem.Start(0, unimem.InBlocks(weightBlock)); err != nil {
 		return &Error{Base: errtext.Base{Op: "load", Cause: err}}
 	}
-	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, dense: map[string]bool{}}
+	m.trusting = m.trusts()
+	s := &store{folder: m.folder, memory: m.weights, made: map[request]*elements{}, dense: map[string]bool{},
+		trusts: m.trusting}
 	if m.o.form == Compact {
 		if err := s.prepare(ctx); err != nil {
 			return err
 		}
 	}
-	if w := m.folder.weights[embedding]; w.bits == 0 || m.o.form != Compact { // prepare has checked the others
+	// prepare has checked packed ones, and sessions look at each row that they take
+	if w := m.folder.weights[embedding]; (w.bits == 0 || m.o.form != Compact) &&
+		(!m.trusting || w.bytes() < trustedBytes) {
 		if err := w.check(); err != nil {
 			return err
 		}
@@ -177,7 +186,8 @@ func (m *Model) load(ctx context.Context) error {
 			return err
 		}
 	}
-	m.store = s
+	m.store, s.trusts = s, false
+	m.unsure.Store(len(s.unseen) > 0)
 	if m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes(); !m.folder.mapped {
 		m.plan.WeightsRead, m.plan.WeightsMapped = m.plan.WeightsMapped, 0
 	}
@@ -186,6 +196,8 @@ func (m *Model) load(ctx context.Context) error {
 		for _, t := range w.tensors() {
 			if !read[&t.Bytes()[0]] {
 				m.folder.release(t)
+			} else if err := m.populate(ctx, t); err != nil {
+				return err
 			}
 		}
 	}

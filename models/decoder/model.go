@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
@@ -23,7 +24,9 @@ type Model struct {
 
 	weights  *unimem.Tape // converted ones
 	store    *store
-	layersOf []*set // of the layers: for a step and for longer passes, each for all of shown
+	trusting bool        // see trusts
+	unsure   atomic.Bool // store.unseen has matrices that no results have shown to be finite
+	layersOf []*set      // of the layers: for a step and for longer passes, each for all of shown
 	shown    []int
 	head     *set
 	parts    grouping

@@ -166,6 +166,11 @@ func (s *Session) embed(p *pass, tokens []int) error {
 	at := len(s.tokens)
 	for i, token := range tokens {
 		embed.part(s.row[:c.Hidden], token, 0)
+		if embed.bits == 0 && s.model.trusting {
+			if err := finite(embed.data.Name(), token*c.Hidden, s.row[:c.Hidden]); err != nil {
+				return err
+			}
+		}
 		if embed.bits > 0 { // tokens are all over the vocabulary, and the system maps pages around each that is read
 			s.model.folder.release(embed.scales, embed.shifts)
 		}
@@ -190,6 +195,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		return err
 	}
 	s.drop(p, p.x)
+	s.suspects = false
 	for i, r := range p.requests {
 		if err := s.evaluate(ctx, p.set.models[i], r); err != nil {
 			return err
@@ -211,6 +217,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 				return err
 			}
 			s.copied += int64(len(k) + len(v))
+			s.suspects = s.suspects || s.model.unsure.Load() && (suspect(k) || suspect(v))
 			s.drop(p, p.k[j], p.v[j])
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func TestPassesOfAPrompt(t *testing.T) {
 	m := &Model{config: Config{KVHeads: 1, HeadDim: 2, Positions: 1 << 14}, o: options{form: Compact, context: 1 << 13}}
 	require.NoError(t, m.divide())
-	require.Equal(t, []int{256, 1024, 8192, 0}, m.shown)
+	require.Equal(t, []int{64, 256, 1024, 8192, 0}, m.shown)
 	for _, bits := range []int{0, 4, 8} { // 0 for fp16
 		m.config.quantization = &quantization{groups: groups{Bits: bits}}
 		for n := 1; n <= 2000; n++ {

@@ -21,6 +21,8 @@ type Session struct {
 	copied int64
 	closed bool
 
+	suspects bool // keys or values of this pass are not finite, while the model is unsure
+
 	opts          []unimem.Option
 	layout        *unimem.Layout   // the model's weights, the surfaces of passes, the cache
 	least         int              // bytes of each surface
@@ -183,8 +185,8 @@ func (m *Model) surface() (n int) {
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
-// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), those of Load and of ane.Request.Evaluate. After these
-// the session has the tokens before the chunk that failed, and no logits.
+// Errors: ErrVocabulary, ErrTooLong, ErrClosed (nothing has run), those of Load, such as ErrNaN, and of
+// ane.Request.Evaluate. After these the session has the tokens before the chunk that failed, and no logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {
 		return err
@@ -271,8 +273,15 @@ func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logi
 	if err == nil && logits {
 		err = s.logitsOf(ctx, p, len(tokens)-1)
 	}
+	if err == nil {
+		err = s.look(op, logits)
+	}
 	if err != nil {
-		s.tokens = s.tokens[:before]
+		s.tokens, s.ready = s.tokens[:before], false
+		if fault := (*Error)(nil); errors.As(err, &fault) && fault.Err == ErrNaN {
+			fault.Op, fault.Cause = op, s.cache.Truncate(before)
+			return fault
+		}
 		if changed := s.model.folder.changed(op); changed != nil {
 			changed.Cause = s.cache.Truncate(before)
 			return changed

@@ -23,6 +23,8 @@ type store struct {
 	memory *unimem.Tape // of converted weights
 	made   map[request]*elements
 	dense  map[string]bool // packed weights that scale * (integer - offset) in fp16 cannot express
+	trusts bool            // matrices in the file are looked at when a result is not finite, see suspects
+	unseen []unseen        // those
 }
 
 // elements are the elements of one constant.
@@ -138,6 +140,10 @@ func (s *store) halves(m matrix, rows, columns extent) (*elements, error) {
 	t, all := m.tensor, extent{0, m.in}
 	if t != nil && t.DType() == safetensors.F16 && t.Aligned() && rows.to <= m.out && columns == all {
 		data := t.Bytes()[2*rows.from*m.in : 2*rows.to*m.in : 2*rows.to*m.in]
+		if s.trusts && len(data) >= trustedBytes {
+			s.unseen = append(s.unseen, unseen{m, rows})
+			return &elements{data, true}, nil
+		}
 		return &elements{data, true}, m.each(rows, all, nil)
 	}
 	e, err := s.blank(mil.FP16, rows.len()*columns.len())

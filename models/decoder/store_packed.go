@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // dtype is the type of a constant of integers. MIL has none of 5 bits.
@@ -71,26 +72,32 @@ func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	}
 	var coarse atomic.Bool
 	top := float32(int(1)<<w.bits - 1)
+	// Of scales that are halves an offset that is finite errs by 2^-11 of itself, or by 2^-25, which is near.
+	stored := w.scales.DType() == safetensors.F16
 	err = m.each(extent{0, m.out}, extent{0, m.in}, func(i int, row []float32) error {
 		var some [3][1 << 10]float32
 		var bits [1 << 10]fp16.Bits
 		for first, end := i*m.in, (i+1)*m.in; first < end; {
-			n := fp16.Encode(bits[:], row)
+			n := min(len(row), len(bits))
 			scale, half, shift, zero := row[:n], some[0][:n], some[1][:n], some[2][:n]
-			fp16.Decode(half, bits[:n])
+			if stored {
+				half = scale
+			} else {
+				fp16.Encode(bits[:], scale)
+				fp16.Decode(half, bits[:n])
+			}
 			numbers(shift, w.shifts, first)
 			if err := finite(w.shifts.Name(), first, shift); err != nil {
 				return err
 			}
-			for g, h := range half {
-				if zero[g] = 0; h != 0 {
-					zero[g] = -shift[g] / h
-				}
-			}
-			encode(e.data[2*first:], zero)
+			fine := divide(zero, shift, half)
 			to, _ := unimem.View[fp16.Bits](e.data[2*first:][:2*n])
-			fp16.Decode(zero, to)
-			if !near(scale, half, shift, zero, top) {
+			_, all := fp16.EncodeFinite(to, zero)
+			if fine = fine && all; !stored {
+				fp16.Decode(zero, to)
+				fine = near(scale, half, shift, zero, top)
+			}
+			if !fine {
 				coarse.Store(true)
 			}
 			first, row = first+n, row[n:]
@@ -98,6 +105,19 @@ func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 		return nil
 	})
 	return e, !coarse.Load(), err
+}
+
+// divide sets zero to -shift/scale, or to 0 where the scale is 0. It reports whether the shift is 0 too, wherever that is.
+func divide(zero, shift, scale []float32) bool {
+	fine := true
+	for g, s := range scale {
+		if zero[g] = 0; s != 0 {
+			zero[g] = -shift[g] / s
+		} else if shift[g] != 0 {
+			fine = false
+		}
+	}
+	return fine
 }
 
 // near reports whether half * (integer - zero) is scale * integer + shift, for the integers 0 and top of each group, up

@@ -45,6 +45,9 @@ the matrix, strips are byStrip floats apart.`
 	w.add(false)
 	f.Func("addEach", "(dst, b *float32, eights int)", "adds the number at b to eights times eight elements of dst.")
 	w.add(true)
+	f.Func("halfLines", "(sums, vector *float32, x *half, rows, blocks, stride int)",
+		"adds the products of rows of blocks of 32 halves with a vector to sums; rows are stride elements apart.")
+	w.lines()
 	f.Func("splitPairs", "(even, odd, src *float32, sixteens int)", "parts elements at even places from those at odd ones.")
 	w.split()
 }
@@ -276,6 +279,48 @@ func (w width) add(one bool) {
 		}
 		w.VMOVUPS(r, emit.At(dst, 0))
 		w.Add(32, dst)
+	})
+	w.End()
+}
+
+// linesAhead is how many bytes before they are multiplied halves are fetched: the processor reads ahead in a page alone.
+const linesAhead = 1024
+
+// lines multiplies one row after the other, so that memory is read as it lies: several rows at once take half as long
+// again.
+func (w width) lines() {
+	sums, x, stride := w.Whole(w.Param("sums")), w.Whole(w.Param("x")), w.Whole(w.Param("stride"))
+	w.SHLQ(Imm(1), stride)
+	w.Times("row", w.Whole(w.Param("rows")), func() {
+		at, vector, lanes := w.GP64(), w.Whole(w.Param("vector")), w.Vectors(4)
+		w.MOVQ(x, at)
+		for _, r := range lanes {
+			w.VXORPS(r, r, r)
+		}
+		w.Times("block", w.Whole(w.Param("blocks")), func() {
+			w.PREFETCHT0(emit.At(at, linesAhead))
+			for i, r := range lanes {
+				f := w.Vector()
+				w.VCVTPH2PS(emit.At(at, 16*i), f)
+				w.VFMADD231PS(emit.At(vector, 32*i), f, r)
+			}
+			w.Add(64, at)
+			w.Add(128, vector)
+		})
+		w.VADDPS(lanes[2], lanes[0], lanes[0])
+		w.VADDPS(lanes[3], lanes[1], lanes[1])
+		w.VADDPS(lanes[1], lanes[0], lanes[0])
+		high, sum := w.XMM(), lanes[0].AsX()
+		w.VEXTRACTF128(Imm(1), lanes[0], high)
+		w.VADDPS(high, sum, sum)
+		for _, order := range []uint64{0x4e, 0xb1} {
+			w.VPSHUFD(Imm(order), sum, high)
+			w.VADDPS(high, sum, sum)
+		}
+		w.VADDSS(emit.At(sums, 0), sum, sum)
+		w.VMOVSS(sum, emit.At(sums, 0))
+		w.Add(4, sums)
+		w.ADDQ(stride, x)
 	})
 	w.End()
 }

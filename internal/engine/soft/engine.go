@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/buildinfo"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/kernels"
 	"github.com/anekit/anekit/internal/engine/soft/plan"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -53,7 +54,7 @@ func Unfused() Option { return func(e *engine) { e.apart = true } }
 
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
-	e := &engine{tables: &kernels.Tables{}}
+	e := &engine{tables: &halves.Tables{}}
 	for _, o := range opts {
 		o(e)
 	}
@@ -65,7 +66,7 @@ type engine struct {
 	mode     numerics.Mode
 	rules    numerics.Rules // those of mode, unless the option Rules sets others
 	surfaces run.Surfaces
-	tables   *kernels.Tables
+	tables   *halves.Tables
 	crew     run.Crew
 	workers  int // bound of parallel
 	packFrom int // least elements of packed weights; 0 for packedLeast

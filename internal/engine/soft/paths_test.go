@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/buildinfo"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 	"github.com/anekit/anekit/internal/engine/soft/plan"
@@ -208,16 +210,39 @@ func TestPathsOfVectors(t *testing.T) {
 	}
 }
 
-// TestPathsOfTables: a step of 4,096 elements looks a function up in a table, a smaller one computes it.
+// TestPathsOfLines: programs that ask for words add products in parts of rows, others in order.
+func TestPathsOfLines(t *testing.T) {
+	if !gemm.Strips() {
+		t.Skip("the kernel of rows needs AVX2, and no wider one")
+	}
+	for _, words := range []bool{false, true} {
+		text := "program(1.3)\n{ func main<ios18>(tensor<fp16, [1, 256]> x, tensor<fp16, [32, 256]> w) {\n" +
+			"tensor<fp16, [1, 32]> y = linear(x = x, weight = w);\n} -> (y); }"
+		if words {
+			text = strings.Replace(text, "{", fmt.Sprintf("[buildInfo = dict<string, string>({{%q, %q}})]\n{",
+				buildinfo.Products, buildinfo.Words), 1)
+		}
+		x, err := New().Compile(t.Context(), ane.Source{Text: []byte(text)})
+		require.NoError(t, err)
+		steps := x.(*executable).plan.Steps
+		require.Equal(t, words, of(steps, "lines").Bool())
+	}
+}
+
+// TestPathsOfTables: a step of 4,096 elements looks a function up in a table, one of 256 does so later, a smaller one
+// computes it.
 func TestPathsOfTables(t *testing.T) {
-	for n, want := range map[int]bool{4095: false, 4096: true} {
+	const always, later = 0, 1 << 16
+	for n, want := range map[int]int64{255: -1, 256: later, 4095: later, 4096: always} {
 		for _, op := range []string{"tanh", "exp"} {
 			steps := stepsOf(t, fmt.Sprintf("tensor<fp16, [1, %d]> x", n), fmt.Sprintf("tensor<fp16, [1, %d]> y = %s(x = x);",
 				n, op))
-			require.Equal(t, want, !of(steps, "table").Elem().FieldByName("few").Bool(), "%s of %d", op, n)
+			table := of(steps, "table").Elem()
+			require.Equal(t, want < 0, table.FieldByName("few").Bool(), "%s of %d", op, n)
+			require.Equal(t, max(want, 0), table.FieldByName("left").FieldByName("v").Int(), "%s of %d", op, n)
 		}
 	}
-	for n, want := range map[int]bool{63: false, 64: true} {
+	for n, want := range map[int]bool{3: false, 4: true} {
 		steps := stepsOf(t, fmt.Sprintf("tensor<fp16, [1, %[1]d, 32]> q, tensor<fp16, [1, 64, 32]> k", n),
 			fmt.Sprintf("tensor<fp16, [1, %d, 32]> y = scaled_dot_product_attention(query = q, key = k, value = k);", n),
 			Numerics(numerics.M1))

@@ -50,7 +50,7 @@ func attention(s *Step) (run.Runner, int) {
 	if rules.Defines("exp") {
 		r.table = s.expTable(ops.Volume(r.Batch) * r.L * r.S)
 		r.exp = func(x float64) float64 {
-			return float64(rules.Value(r.table.value(fp16.FromFloat32(float32(x)))))
+			return float64(rules.Value(r.table.Value(fp16.FromFloat32(float32(x)))))
 		}
 	}
 	return r, work + max(r.sums.room(r.rows, r.E, r.S), r.sums.room(r.rows, r.S, r.EV))
@@ -69,11 +69,11 @@ type attender struct {
 
 	sums    sums // with the rules of a chip
 	exp     func(x float64) float64
-	table   *table                  // of a chip's exp, unless it is computed exactly
+	table   *halves.Table           // of a chip's exp, unless it is computed exactly
 	inverse func(x float64) float64 // of a chip
 }
 
-func (r *attender) reads() *table { return r.table }
+func (r *attender) reads() *halves.Table { return r.table }
 
 func (r *attender) tiles() int { return (r.L + r.rows - 1) / r.rows }
 

@@ -95,7 +95,7 @@ func strip(c *run.Call, k, at, step, n int) []fp16.Bits { return c.In[k].Half[at
 // powerTable returns the runner of pow with an exponent that is one constant half, or nil for another step.
 func (s *Step) powerTable() run.Runner {
 	e := s.In[1]
-	if s.Op != "pow" || !s.halved() || !e.Constant || len(e.Data.Half) != 1 || s.Out[0].len() < tabled ||
+	if s.Op != "pow" || !s.halved() || !e.Constant || len(e.Data.Half) != 1 || s.Out[0].len() < halves.Tabled ||
 		s.In[0].len() != s.Out[0].len() {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (t *Tensor) len() int { return ops.Volume(t.Shape) }
 type loop struct {
 	n, cost, piece int
 	f              func(c *run.Call, lo, hi, worker int)
-	table          *table // that f reads, or nil
+	table          *halves.Table // that f reads, or nil
 }
 
 func newLoop(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *loop {
@@ -34,7 +34,7 @@ func (r *loop) Span(c *run.Call, lo, hi, worker int) {
 	}
 }
 
-func (r *loop) reads() *table { return r.table }
+func (r *loop) reads() *halves.Table { return r.table }
 
 // each is a loop whose items are the elements of the result, each from those in its place alone.
 type each struct{ *loop }

@@ -82,7 +82,7 @@ func (h *halfLane) top() (top float64, finite bool) {
 
 // steppedSoftmax is softmax as a chip's sequence of operators (rule Steps): x - max, exp, the sum, its inverse, a
 // multiplication. Each is rounded to fp16. The subtraction of the maximum is known, the rest is inferred.
-func steppedSoftmax(h halfLane, rules numerics.Rules, exp *table) {
+func steppedSoftmax(h halfLane, rules numerics.Rules, exp *halves.Table) {
 	top, sum := math.Inf(-1), 0.0
 	var one [1]fp16.Bits
 	h.runs(halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, h.x[at:at+n]) })
@@ -91,7 +91,7 @@ func steppedSoftmax(h halfLane, rules numerics.Rules, exp *table) {
 	h.runs(run.Chunk, func(at, _, n int) {
 		y := h.out[at : at+n]
 		halves.Binary(halves.Sub, y, h.x[at:at+n], one[:], rules)
-		exp.apply(y, y)
+		exp.Apply(y, y)
 		sum = foldNumbers(bySum, sum, y)
 	})
 	one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
@@ -101,10 +101,10 @@ func steppedSoftmax(h halfLane, rules numerics.Rules, exp *table) {
 }
 
 // expTable returns the table of a chip's exp for a step that looks up some elements.
-func (s *Step) expTable(elements int) *table {
+func (s *Step) expTable(elements int) *halves.Table {
 	r := s.Arith.Operand
 	key := (&Step{Op: "exp", Attrs: ops.Unary{}, Arith: s.Arith}).key()
-	return s.table(key, elements, func(h fp16.Bits) fp16.Bits {
+	return s.Arith.Tables.Of(key, elements, func(h fp16.Bits) fp16.Bits {
 		y, _ := r.Unary("exp", h, 0)
 		return y
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/detect"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/numerics"
 	"github.com/anekit/anekit/internal/ops"
@@ -16,11 +17,11 @@ import (
 // Arith is the arithmetic of a step, and of a plan before of picks that of each step.
 type Arith struct {
 	Operand numerics.Rules // of the halves that the step reads
-	Tables  *Tables
+	Tables  *halves.Tables
 	Result  numerics.Rules // of those that it writes
 	Only    int            // element that a product computes, counted from 1; 0 for all
 	Apart   bool           // no steps are fused
-	Words   bool           // packed weights may multiply words: see package buildinfo
+	Words   bool           // packed weights may multiply words, lines be added in any order: see package buildinfo
 }
 
 // Of returns the arithmetic of an operator.

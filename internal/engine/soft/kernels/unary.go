@@ -33,7 +33,7 @@ func unary(s *Step) (run.Runner, int) {
 		}
 	}
 	if op := quick[s.Op]; op != nil && !(s.Op == "sqrt" && d == mil.FP16 &&
-		(s.Arith.Operand.Defines(s.Op) || s.Out[0].len() >= tabled)) {
+		(s.Arith.Operand.Defines(s.Op) || s.Out[0].len() >= halves.Tabled)) {
 		return decoded(s, 1, op)
 	}
 	f := functions[s.Op](u)
@@ -56,12 +56,12 @@ func unary(s *Step) (run.Runner, int) {
 // lookUp makes the runner of a function of one half, which has a table in a step of many elements.
 func (s *Step) lookUp(key string, f func(fp16.Bits) fp16.Bits) run.Runner {
 	n, cost := s.Out[0].len(), 1
-	t := s.table(key, n, f)
-	if t.few {
+	t := s.Arith.Tables.Of(key, n, f)
+	if t.Bytes() == 0 {
 		cost = mathCost
 	}
 	r := newEach(n, cost, 8*run.Chunk, func(c *run.Call, lo, hi, _ int) {
-		t.apply(c.Out[0].Half[lo:hi], c.In[0].Half[lo:hi])
+		t.Apply(c.Out[0].Half[lo:hi], c.In[0].Half[lo:hi])
 	})
 	r.table = t
 	return r

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/element"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
@@ -24,6 +25,7 @@ type vectorProduct struct {
 	byMatrix       []int
 	byVector       []int
 	weights        *packed.Weights // the matrix, if it stays packed
+	lines          bool            // sums are those of gemm.MulLines
 }
 
 // Limits of vectorProduct: a smaller matrix is not worth it, and a longer vector takes too large a workspace.
@@ -44,6 +46,7 @@ func newVectorProduct(s *Step, r vectorProduct) (run.Runner, int) {
 		gemm.Strips() && r.few > 4 && (r.few > vectorStrip || r.few%4 != 0) {
 		return nil, 0
 	}
+	r.lines = s.Arith.Words && !r.across && gemm.Strips()
 	return &r, r.few*(r.k+vectorCols) + vectorCols
 }
 
@@ -99,6 +102,11 @@ func (r *vectorProduct) Span(c *run.Call, lo, hi, worker int) {
 			}
 		default:
 			matrix := c.In[r.matrix].Half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
+			if r.lines {
+				gemm.MulLines(sums[:to-from], vector, gemm.Rows[fp16.Bits]{Elements: matrix[from*r.k:], Count: to - from,
+					N: r.k, Stride: r.k})
+				break
+			}
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
 			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], matrix[to*r.k:], r.k)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/kernels"
 	"github.com/anekit/anekit/internal/engine/soft/run"
 	"github.com/anekit/anekit/internal/ops"
@@ -58,7 +59,7 @@ func compileWithin(t testing.TB, b Budget) *Plan {
 	g, err := ops.AnalyzeStored(context.Background(), "test.mil", p, "", held{"a.bin": filled(t, 64, 0x3c),
 		"b.bin": filled(t, 64, 0x38), "c.bin": filled(t, 8, 0x34)})
 	require.NoError(t, err)
-	made, err := Make(context.Background(), g, b, kernels.Arith{Tables: &kernels.Tables{}})
+	made, err := Make(context.Background(), g, b, kernels.Arith{Tables: &halves.Tables{}})
 	require.NoError(t, err)
 	return made
 }

@@ -46,6 +46,11 @@ func addEights(dst *float32, b *float32, eights int)
 //go:noescape
 func addEach(dst *float32, b *float32, eights int)
 
+// halfLines adds the products of rows of blocks of 32 halves with a vector to sums; rows are stride elements apart.
+//
+//go:noescape
+func halfLines(sums *float32, vector *float32, x *half, rows int, blocks int, stride int)
+
 // splitPairs parts elements at even places from those at odd ones.
 //
 //go:noescape

@@ -3091,6 +3091,56 @@ eight:
 	VZEROUPPER
 	RET
 
+// func halfLines(sums *float32, vector *float32, x *half, rows int, blocks int, stride int)
+// Requires: AVX, F16C, FMA3, MMX+
+TEXT ·halfLines(SB), NOSPLIT, $0-48
+	MOVQ sums+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ stride+40(FP), DX
+	SHLQ $0x01, DX
+	MOVQ rows+24(FP), BX
+
+row:
+	MOVQ   vector+8(FP), DI
+	MOVQ   CX, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   blocks+32(FP), R8
+
+block:
+	PREFETCHT0   1024(SI)
+	VCVTPH2PS    (SI), Y4
+	VFMADD231PS  (DI), Y4, Y0
+	VCVTPH2PS    16(SI), Y4
+	VFMADD231PS  32(DI), Y4, Y1
+	VCVTPH2PS    32(SI), Y4
+	VFMADD231PS  64(DI), Y4, Y2
+	VCVTPH2PS    48(SI), Y4
+	VFMADD231PS  96(DI), Y4, Y3
+	ADDQ         $+64, SI
+	ADDQ         $+128, DI
+	DECQ         R8
+	JNE          block
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VADDSS       (AX), X0, X0
+	VMOVSS       X0, (AX)
+	ADDQ         $+4, AX
+	ADDQ         DX, CX
+	DECQ         BX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func splitPairs(even *float32, odd *float32, src *float32, sixteens int)
 // Requires: AVX, AVX2
 TEXT ·splitPairs(SB), NOSPLIT, $0-32

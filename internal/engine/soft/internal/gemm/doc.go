@@ -12,6 +12,8 @@
 // far from the limits of float32. For other float32 operands the assembly gives the fused sum and the Go code the
 // rounded one. To first order each is within k * 2^-24 * sum(|a*b|) of the exact value.
 //
+// MulLines alone adds in another order, which its comment has.
+//
 // # Strips
 //
 // MulStrips multiplies by a matrix whose columns lie in strips, which its owner copies once for all rows of A. Rows of a

@@ -138,3 +138,22 @@ func TestStripsStayInsideTheirPages(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesStayInsideTheirPages is of MulLines, which fetches what is beyond its rows.
+func TestLinesStayInsideTheirPages(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	const count, most = 5, 97
+	to, list, elements := newFence[float32](t, count), newFence[float32](t, most), newFence[half](t, count*most)
+	eachKernel(t, func(t *testing.T) {
+		for _, atEnd := range []bool{true, false} {
+			for _, n := range []int{1, 31, 32, 64, most} {
+				rows, vector, _, _ := lineCase(r, count, n, n)
+				want, got := make([]float32, count), to.put(make([]float32, count), atEnd)
+				MulLines(want, vector, rows)
+				rows.Elements = elements.put(rows.Elements, atEnd)
+				MulLines(got, list.put(vector, atEnd), rows)
+				sameBits(t, want, got, "%d columns", n)
+			}
+		}
+	})
+}

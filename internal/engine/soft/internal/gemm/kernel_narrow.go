@@ -15,4 +15,5 @@ func stripTurned(*float32, *half, int, int)                                 {}
 func decodeRows(*float32, *half, int, int, int, int)                        {}
 func addEights(*float32, *float32, int)                                     {}
 func addEach(*float32, *float32, int)                                       {}
+func halfLines(*float32, *float32, *half, int, int, int)                    {}
 func splitPairs(*float32, *float32, *float32, int)                          {}

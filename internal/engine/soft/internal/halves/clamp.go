@@ -53,18 +53,3 @@ func Abs(dst, x []fp16.Bits) {
 		dst[i] = b
 	}
 }
-
-// Lookup sets dst[i] to the element of table at the bits of x[i]. dst may be x.
-func Lookup(dst, x []fp16.Bits, table *[1 << 16]fp16.Bits) {
-	x = x[:len(dst)]
-	for len(x) >= 8 && len(dst) >= 8 {
-		in, out := (*[8]fp16.Bits)(x), (*[8]fp16.Bits)(dst)
-		a, b, c, d := table[in[0]], table[in[1]], table[in[2]], table[in[3]]
-		e, f, g, h := table[in[4]], table[in[5]], table[in[6]], table[in[7]]
-		out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
-		x, dst = x[8:], dst[8:]
-	}
-	for i, b := range x {
-		dst[i] = table[b]
-	}
-}

@@ -150,22 +150,6 @@ func TestClampAndAbs(t *testing.T) {
 	})
 }
 
-func TestLookup(t *testing.T) {
-	var table [1 << 16]fp16.Bits
-	for i := range table {
-		table[i] = fp16.Bits(i * 40503)
-	}
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, n := range lengths {
-		x, _ := values(r, n)
-		got := make([]fp16.Bits, n)
-		Lookup(got, x, &table)
-		for i, b := range x {
-			require.Equal(t, b*40503, got[i])
-		}
-	}
-}
-
 // finite replaces NaNs and infinities.
 func finite(x []fp16.Bits) []fp16.Bits {
 	for i, b := range x {
