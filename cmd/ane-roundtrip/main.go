@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/tripbench"
 )
@@ -20,6 +21,7 @@ func main() {
 	engine.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
+	probe.ServeLookup()
 	handOver(os.Args)
 	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
 }

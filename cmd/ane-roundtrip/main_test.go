@@ -32,6 +32,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/bridgedir"
@@ -54,6 +55,7 @@ func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
+	probe.ServeLookup()
 	if err := errors.Join(leaktest.ShortTempDir(), bridgetest.ForBlocks()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -4,9 +4,9 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,8 +39,10 @@ prints both figures.
 
 iosurface: the time to open and close a surface of 4 KiB to 256 MiB, the first
 touch of a page, the rates of writing and reading with one thread, the cost of
-a lock, the regions of the address space, and, where the driver extension of
-unimem/dma/dext is installed, the device's addresses.
+a lock, and the regions of the address space. Where the driver extension of
+unimem/dma/dext is installed, also every segment of device addresses: of
+surfaces of 256 MiB and 1 GiB, in a process that has only looked the surface
+up, and of a buffer that the extension allocates.
 
 hypervisor: the smallest mapping of a virtual machine, the time to map memory,
 and whether the mapping changes the host's access to it. The command has to be
@@ -55,8 +57,8 @@ This command has not been run on a Mac yet.`,
   ane-roundtrip probe iosurface --equivalent --max-mib 16`,
 		Args: oneProbe,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if most < 1 || most > 256 {
-				return cli.Badf("--max-mib %d; give 1 to 256", most)
+			if most < 1 || most > mostMiB {
+				return cli.Badf("--max-mib %d; give 1 to %d", most, mostMiB)
 			}
 			r := cli.NewReport(nil)
 			details, err := Run(cmd.Context(), args[0], int(most)<<20, equivalent)
@@ -66,7 +68,7 @@ This command has not been run on a Mac yet.`,
 		},
 	}
 	f := cmd.Flags()
-	f.Int64Var(&most, "max-mib", 256, "`MIB` of the largest memory, 1 to 256")
+	f.Int64Var(&most, "max-mib", 1024, fmt.Sprintf("`MIB` of the largest memory, 1 to %d", mostMiB))
 	f.BoolVar(&equivalent, "equivalent", false, "off a Mac measure what this system has instead")
 	a.JSONFlag(cmd)
 	return cmd
@@ -91,7 +93,7 @@ type Row struct {
 	Name  string   `json:"name"`
 	Bytes int      `json:"bytes"` // of the memory; 0 if the figure is not of a size
 	Value *float64 `json:"value"` // null: not measured
-	Unit  string   `json:"unit"`  // ns, GB/s, bytes, regions, runs or segments
+	Unit  string   `json:"unit"`  // ns, GB/s, bytes, regions or segments
 	// Published is the figure of the experiments of unimem, on Apple silicon; null where they have none.
 	Published *float64 `json:"published"`
 	Note      string   `json:"note,omitempty"`
@@ -105,11 +107,14 @@ type Result struct {
 	Measured   string `json:"measured"`
 	Equivalent bool   `json:"equivalent"` // another system's, not Apple's
 	Rows       []Row  `json:"rows"`
-
-	prepared time.Duration // of PrepareForDMA, which is no figure where it is not called
+	// Segments are those that rows of the unit "segments" count, in the order of the bytes.
+	Segments []Segment `json:"segments,omitempty"`
 }
 
-// Run runs a probe with memory of at most most bytes, 1 MiB to 256 MiB. Off a Mac it measures what the system has
+// mostMiB is less than the 4 GiB that no IOSurface has.
+const mostMiB = 4095
+
+// Run runs a probe with memory of at most most bytes, 1 MiB to mostMiB. Off a Mac it measures what the system has
 // instead if equivalent is set. If the system has not what it measures, the error matches ane.ErrUnavailable, and the
 // Result has the rows without values.
 func Run(ctx context.Context, name string, most int, equivalent bool) (*Result, error) {
@@ -120,7 +125,7 @@ func Run(ctx context.Context, name string, most int, equivalent bool) (*Result, 
 	}
 	here := host.Mac || equivalent
 	if !here {
-		most = 256 << 20
+		most = 1 << 30
 	}
 	if err := step.Run(ctx, func(t *step.T) { run(t, most, here) }); err != nil || here {
 		return r, err
@@ -181,4 +186,12 @@ func View(d *doc.Doc, v *doc.Value) {
 			r.Text("note"))
 	}
 	d.Section("Figures", nil, doc.Lines{head}, t)
+	if len(v.Items("segments")) == 0 {
+		return
+	}
+	all := doc.NewTable("Segments", "of", "#size", "#address", "#length")
+	for _, s := range v.Items("segments") {
+		all.Row(s.Text("of"), s.Size("bytes"), s.Text("address"), s.Size("length"))
+	}
+	d.Section("Segments", nil, all)
 }

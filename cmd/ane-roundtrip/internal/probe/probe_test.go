@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,9 +14,14 @@ import (
 	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/step"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/dma"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	ServeLookup()
+	leaktest.Main(m)
+}
 
 // find returns the row of a figure; nil if there is none.
 func (r *Result) find(name string, bytes int) *Row {
@@ -71,6 +77,60 @@ func TestSurfaces(t *testing.T) {
 	cancel()
 	_, err = Run(ended, IOSurface, 1<<20, true)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Every segment is told: of the size that PrepareForDMA is asked for and of the largest, of another process, and of the
+// extension's buffer. A reason takes the place of what cannot be found.
+func TestAddresses(t *testing.T) {
+	device := dma.Simulate()
+	defer func() { require.NoError(t, device.Close()) }()
+	const most = prepareSize + 16<<20
+	f := finder{
+		own: func(_ context.Context, b *unimem.Block) ([]dma.Segment, time.Duration, error) {
+			s, err := device.Segments(b)
+			return s, 7, errors.Join(err, device.Release(b))
+		},
+		other: func(context.Context, *unimem.Block) ([]dma.Segment, error) { return nil, errors.New("no such surface") },
+		buffer: func(_ context.Context, size int) ([]dma.Segment, error) {
+			return []dma.Segment{{Address: 1 << 40, Length: uint64(size) - 1<<14}, {Address: 1 << 30, Length: 1 << 14}}, nil
+		},
+	}
+	r := &Result{}
+	require.NoError(t, step.Run(t.Context(), func(t *step.T) { r.addresses(t, f, most, true) }))
+	for _, size := range []int{prepareSize, most} {
+		require.EqualValues(t, 1, *r.find("device addresses", size).Value)
+		require.EqualValues(t, 7, *r.find("PrepareForDMA", size).Value)
+	}
+	require.Nil(t, r.find("device addresses, another process", most).Value)
+	require.Equal(t, "no such surface", r.find("device addresses, another process", most).Note)
+	require.EqualValues(t, 2, *r.find("buffer of the extension", most).Value)
+	require.Len(t, r.Segments, 4)
+	require.Equal(t, Segment{"buffer of the extension", most, "0x40000000", 1 << 14}, r.Segments[3])
+	var sum uint64
+	for _, s := range r.Segments {
+		if s.Of == "device addresses" && s.Bytes == most {
+			sum += s.Length
+		}
+	}
+	require.EqualValues(t, most, sum)
+}
+
+// Another process that has only the memory's descriptor finds the same page frames.
+func TestAnotherProcess(t *testing.T) {
+	if host.Mac {
+		t.Skip("asks the driver extension there")
+	}
+	b, err := unimem.Open(1<<20, unimem.Warm())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	own, _, err := frames(t.Context(), b)
+	theirs, failed := elsewhere(t.Context(), b)
+	if err != nil {
+		require.ErrorContains(t, failed, "page frames")
+		t.Skip(err)
+	}
+	require.NoError(t, failed)
+	require.Equal(t, own, theirs)
 }
 
 // with measures with a machine.
