@@ -36,13 +36,24 @@ type Cache struct {
 	undropped int // tokens advanced in small parts since pages were dropped
 }
 
-// New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches
-// every page at once.
+// New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm reserves
+// physically, because it touches every page at once.
 //
 // Errors: ErrSize, the errors of ane.NewLayout (ane.ErrType for an element type that no surface holds,
 // ane.ErrShape), and those of unimem.Start.
+//
+// Where the system has no memory for Context and Grow is set, New reserves half of it, a quarter and so on, Step at
+// least: Cap says how much. The cache grows beyond.
 func New(c Config, opts ...unimem.Option) (*Cache, error) {
-	return open(c, opts, func(c Config, tokens int) (*memory, error) { return newMemory(c, tokens, opts) })
+	return open(c, opts, func(c Config, tokens int) (*memory, error) {
+		for {
+			m, err := newMemory(c, tokens, opts)
+			if !c.Grow || tokens <= max(Step, c.Window) || !errors.Is(err, unimem.ErrExhausted) {
+				return m, err
+			}
+			tokens = inSteps(tokens / 2)
+		}
+	})
 }
 
 // NewOn makes a cache on spans of a Tape, such as the history of a unimem.Layout: one for each layer and side. With
@@ -198,6 +209,23 @@ func (c *Cache) Truncate(n int) error {
 	c.first = min(c.first, c.next)
 	c.next = c.first + n
 	return nil
+}
+
+// Reserve makes room for a number of tokens, rounded up to a multiple of Step: a cache with less moves to new memory.
+// In a cache with a window it does nothing.
+//
+// Errors: ErrSize, ErrClosed, ane.ErrStale, and those of New. After an error the cache is what it was.
+func (c *Cache) Reserve(tokens int) error {
+	if err := c.usable("reserve"); err != nil {
+		return err
+	}
+	if tokens < 0 || tokens > maxCount {
+		return newError("reserve", ErrSize, fmt.Sprintf("%d tokens", tokens), fmt.Sprintf("it is from 0 to %d", maxCount))
+	}
+	if c.slides || inSteps(tokens) <= c.memory.tokens {
+		return nil
+	}
+	return c.move("reserve", inSteps(tokens))
 }
 
 // Clear drops all tokens; positions begin at 0 again. Tensors stay valid.

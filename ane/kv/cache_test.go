@@ -1,9 +1,12 @@
 package kv
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -388,4 +391,47 @@ func TestLeastSurface(t *testing.T) {
 	_, err = New(Config{Layers: 2, Heads: 1, HeadDim: 32, Context: 256, Surface: -1})
 	require.ErrorIs(t, err, ErrSize)
 	require.ErrorContains(t, err, "Surface is -1")
+}
+
+// Reserve moves a cache to a larger room once; its tokens stay.
+func TestReserve(t *testing.T) {
+	c, err := New(Config{Layers: 2, Heads: 2, HeadDim: 32, Context: 10}, unimem.Warm())
+	require.NoError(t, err)
+	defer c.Close()
+	data := bytes.Repeat([]byte{3}, 5*2*32*2)
+	for l := range 2 {
+		require.NoError(t, c.Append(l, data, data))
+	}
+	require.NoError(t, c.Advance(5))
+	require.NoError(t, c.Reserve(256))
+	require.Zero(t, c.Copied())
+	old := c.Keys(1)
+	require.NoError(t, c.Reserve(257))
+	require.Equal(t, 512, c.Cap())
+	require.Equal(t, 5, c.Len())
+	require.EqualValues(t, 2*2*len(data), c.Copied())
+	require.Nil(t, old.Bytes())
+	require.Equal(t, data[:64], c.Keys(1).Bytes()[:64])
+	require.NoError(t, c.Reserve(0))
+	require.Equal(t, 512, c.Cap())
+	require.ErrorIs(t, c.Reserve(-1), ErrSize)
+	require.ErrorIs(t, (*Cache)(nil).Reserve(1), ErrClosed)
+}
+
+// Where the memory of Context is refused, a cache that may grow reserves less; another one is an error.
+func TestReservesLessIfItMayGrow(t *testing.T) {
+	held := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(held)
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	debug.SetMemoryLimit(int64(now.Sys) + 200<<20)
+	long := Config{Layers: 1, Heads: 16, HeadDim: 128, Context: 1 << 17} // 1 GiB
+	_, err := New(long, unimem.OnHeap())
+	require.ErrorIs(t, err, unimem.ErrExhausted)
+	long.Grow = true
+	c, err := New(long, unimem.OnHeap())
+	require.NoError(t, err)
+	require.Less(t, c.Cap(), 1<<17)
+	require.GreaterOrEqual(t, c.Cap(), Step)
+	require.NoError(t, c.Close())
 }

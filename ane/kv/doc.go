@@ -11,10 +11,10 @@
 //
 // # New memory
 //
-// A cache moves to new memory on growth beyond Context, the first write to a [Cache.Fork] that shares pages, and a
-// write over tokens that a fork shares. The move copies its tokens once and counts the bytes ([Cache.Copied]). The
-// earlier tensors are stale then: their calls return ane.ErrStale, and so does a run of a request that holds them. The
-// caller binds the tensors of Keys and Values again.
+// A cache moves to new memory on growth beyond Context, by [Cache.Reserve], on the first write to a [Cache.Fork] that
+// shares pages, and on a write over tokens that a fork shares. The move copies its tokens once and counts the bytes
+// ([Cache.Copied]). The earlier tensors are stale then: their calls return ane.ErrStale, and so does a run of a request
+// that holds them. The caller binds the tensors of Keys and Values again.
 //
 // # Snapshots
 //

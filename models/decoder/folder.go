@@ -24,8 +24,8 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// Folder is an open folder of a model: its description and its weights, mapped or read. Its methods are safe for concurrent
-// use. The caller closes it after its Models.
+// Folder is an open folder of a model: its description and its weights, mapped or read. Its methods are safe for
+// concurrent use. The caller closes it after its Models.
 type Folder struct {
 	dir     string
 	config  Config

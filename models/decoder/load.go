@@ -23,6 +23,7 @@ type set struct {
 	name    string
 	columns int
 	shown   int  // tokens of the cache that its passes attend to
+	room    int  // tokens of the cache
 	late    bool // compiled when a session first needs it
 	loaded  bool // of a late one; under the model's mu
 	models  []*ane.Model
@@ -44,14 +45,25 @@ const fewColumns = 8
 // leastShown is the first of prefixes: of a step with few tokens held the weights then take nearly all time.
 const leastShown = 64
 
-// prefixes are the tokens of the cache that programs attend to, so that a step in a large room costs what the tokens
+// prefixes are the tokens of a room that programs attend to, so that a step in a large room costs what the tokens
 // held cost. The programs copy a part of the room first: one of more than a quarter takes no less than the whole.
-func (o *options) prefixes() (all []int) {
-	for n := leastShown; o.form == Compact && 4*n <= o.context; n *= 4 {
+func (o *options) prefixes(room int) (all []int) {
+	for n := leastShown; o.form == Compact && 4*n <= room; n *= 4 {
+		all = append(all, n)
+	}
+	return append(all, room)
+}
+
+// rooms are the numbers of tokens that the cache of a session has room for, one after the other as it grows.
+func (o *options) rooms(grows bool) (all []int) {
+	for n := roundUp(o.reserve); grows && n > 0 && n < o.context; n *= 2 {
 		all = append(all, n)
 	}
 	return append(all, o.context)
 }
+
+// roundUp rounds a number of tokens up to what a cache reserves.
+func roundUp(tokens int) int { return (tokens + kv.Step - 1) / kv.Step * kv.Step }
 
 // settle sets the defaults of options, and refuses impossible ones.
 func (o *options) settle(c Config) error {
@@ -66,7 +78,11 @@ func (o *options) settle(c Config) error {
 			Detail: fmt.Sprintf("%d tokens, the model has %d positions", o.context, c.Positions)}, Name: "Context"}
 	}
 	o.tokens = o.context
-	o.context = (o.context + kv.Step - 1) / kv.Step * kv.Step
+	o.context = roundUp(o.context)
+	if o.reserve < 0 {
+		return &Error{Base: errtext.Base{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("%d tokens", o.reserve)},
+			Name: "Reserve"}
+	}
 	const most = 1 << 31 // elements of a tensor
 	if per := c.KVHeads * c.HeadDim; o.context > most/per {
 		return &Error{Base: errtext.Base{Op: "load", Err: ErrTooLong, Hint: "give fewer tokens",
@@ -117,15 +133,22 @@ func (m *Model) divide() error {
 		return err
 	}
 	m.parts = cut
-	m.shown = m.o.prefixes()
 	// surfaces of one size need the largest of all passes
 	late := m.o.form == Compact && (m.device == nil || m.device.Info().MinSurface == 0)
+	m.rooms, m.shown = nil, nil
+	for _, room := range m.o.rooms(late) {
+		m.shown = append(m.shown, m.o.prefixes(room)...)
+		for len(m.rooms) < len(m.shown) {
+			m.rooms = append(m.rooms, room)
+		}
+	}
 	if late {
-		m.shown = append(m.shown, 0) // of the first pass of a prompt
+		m.rooms, m.shown = append(m.rooms, m.o.context), append(m.shown, 0) // of the first pass of a prompt
 	}
 	add := func(name string, columns int) {
-		for _, shown := range m.shown {
+		for i, shown := range m.shown {
 			s := newSet(name, columns, shown)
+			s.room = m.rooms[i]
 			s.late = late && len(m.layersOf) > 0
 			m.layersOf = append(m.layersOf, s)
 		}
@@ -291,7 +314,7 @@ func (m *Model) programs(dense map[string]bool) (all []program) {
 				layer = p.at
 			}
 			all = append(all, program{s, signatures[i], plan, layer, func() (*build.Program, map[string]want, error) {
-				return f.layers(o.form, s.columns, s.shown, o.context, m.parts, p, dense)
+				return f.layers(o.form, s.columns, s.shown, s.room, m.parts, p, dense)
 			}})
 		}
 	}

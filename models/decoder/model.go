@@ -28,6 +28,7 @@ type Model struct {
 	unsure   atomic.Bool // store.unseen has matrices that no results have shown to be finite
 	layersOf []*set      // of the layers: for a step and for longer passes, each for all of shown
 	shown    []int
+	rooms    []int // of each of shown
 	head     *set
 	parts    grouping
 	compiled []*ane.Model // those of plan.Programs

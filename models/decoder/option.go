@@ -46,6 +46,7 @@ type options struct {
 	form    Form
 	context int // rounded up to kv.Step
 	tokens  int // as given
+	reserve int // tokens; 0: all of context
 	chunk   int
 	chosen  bool // chunk was given
 	chip    chip.Chip
@@ -58,6 +59,12 @@ func WithForm(f Form) Option { return func(o *options) { o.form = f } }
 // Context is the number of tokens that a session has room for. It is rounded up to kv.Step. The default is all
 // positions of the model, at most 4096.
 func Context(tokens int) Option { return func(o *options) { o.context = tokens } }
+
+// Reserve is the number of tokens whose keys and values a session reserves at its start; the default is all of Context.
+// When a pass needs more, the room doubles, up to Context: the keys and values move to new memory once, and programs of
+// that room are compiled the first time. unimem.Warm of NewSession reserves physically. Only the form Compact on an
+// engine without ane.Info.MinSurface can grow; elsewhere the session reserves all.
+func Reserve(tokens int) Option { return func(o *options) { o.reserve = tokens } }
 
 // Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 256 in the form
 // Compact. In the forms of engines it is 64, or 32 where more programs cannot be loaded at once. A step takes 32

@@ -70,7 +70,7 @@ func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
 			own(&p.cos, in, inputCos, model.Input)
 			own(&p.sin, in, inputSin, model.Input)
 			if set.shown > 0 {
-				in[inputMask] = s.mask
+				own(&s.mask, in, inputMask, model.Input)
 			}
 			for j := range piece.layers {
 				if len(p.k) <= j {
@@ -271,6 +271,9 @@ func (s *Session) packed(t *ane.Tensor, n, side int) ([]byte, error) {
 
 // unmask unmasks the tokens of the cache before n, and masks those from n on.
 func (s *Session) unmask(n int) error {
+	if s.mask == nil { // no pass of the room has seen tokens
+		return nil
+	}
 	row, err := s.mask.Row(0)
 	if err != nil {
 		return err
@@ -291,7 +294,7 @@ func (s *Session) unmask(n int) error {
 // logitsOf computes the logits of a token of a pass.
 func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
-	if p.last != s.passes[0].last || token != 0 {
+	if p.last != s.last || token != 0 {
 		requests = s.apart
 		row := s.row[:s.model.config.Hidden]
 		state(p.last, token).load(row)

@@ -31,6 +31,7 @@ type Session struct {
 	tensors       map[int]*tensors // of passes, by their columns
 	mask          *ane.Tensor      // of the tokens of the cache
 	unmasked      int              // tokens of the cache that the mask does not hide
+	last          *ane.Tensor      // hidden state after all layers of a step
 	alone         *ane.Tensor      // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
 	direct, apart []*ane.Request // of the logits: of a step, and of alone
@@ -104,38 +105,42 @@ func (s *Session) open() (err error) {
 		return err
 	}
 	if s.cache == nil {
-		s.cache, err = kv.NewOn(s.layout.History(), kv.Config{Layers: m.config.Layers * m.parts.caches,
-			Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
-			Surface: s.least, Sparing: s.sparing}, s.opts...)
+		c := kv.Config{Layers: m.config.Layers * m.parts.caches, Heads: m.config.KVHeads / m.parts.caches,
+			HeadDim: m.config.HeadDim, Context: m.rooms[0], DType: m.folder.cacheType(), Surface: s.least,
+			Sparing: s.sparing}
+		if m.rooms[0] < m.o.context { // spans of a Tape cannot be returned
+			s.cache, err = kv.New(c, s.opts...)
+		} else {
+			s.cache, err = kv.NewOn(s.layout.History(), c, s.opts...)
+		}
 		if err != nil {
 			return err
 		}
 	}
-	layout, err := m.layersOf[0].models[0].Input(inputMask)
-	if err == nil {
-		s.mask, err = s.tensor(layout)
-	}
-	if err != nil {
-		return err
-	}
-	s.unmasked = m.o.context
-	if err := s.unmask(0); err != nil {
-		return err
-	}
+	s.unmasked = s.cache.Cap()
 	s.passes = make([]*pass, len(m.layersOf))
+	step := m.show(0, false, s.cache.Cap())
+	if err := m.complete(ctx, "session", m.layersOf[step]); err != nil { // of a fork that has grown
+		return err
+	}
 	for i, set := range m.layersOf {
-		if set.late {
+		if i != step && (set.late || set.room != s.cache.Cap()) {
 			continue
 		}
 		if s.passes[i], err = s.bind(ctx, set); err != nil {
 			return err
 		}
 	}
-	if layout, err = m.head.models[0].Input(inputX); err == nil {
+	if err := s.unmask(0); err != nil {
+		return err
+	}
+	s.last = s.passes[step].last
+	layout, err := m.head.models[0].Input(inputX)
+	if err == nil {
 		s.alone, err = s.tensor(layout)
 	}
 	if err == nil {
-		s.direct, err = s.bindHead(ctx, s.passes[0].last)
+		s.direct, err = s.bindHead(ctx, s.last)
 	}
 	if err == nil {
 		s.apart, err = s.bindHead(ctx, s.alone)
@@ -167,6 +172,33 @@ func (s *Session) add(ctx context.Context, op string, i int) error {
 	return nil
 }
 
+// makeRoom grows the cache to the least room for a number of tokens. It first closes the requests of the old room, which
+// hold its tensors. A later pass binds others.
+func (s *Session) makeRoom(op string, tokens int) (err error) {
+	if tokens <= s.cache.Cap() {
+		return nil
+	}
+	rooms := s.model.rooms
+	i := slices.IndexFunc(rooms, func(n int) bool { return tokens <= n })
+	if i < 0 {
+		return s.noRoom(op, tokens)
+	}
+	for i, p := range s.passes {
+		if p != nil && p.set.shown > 0 {
+			err = errors.Join(err, p.close())
+			s.passes[i] = nil
+		}
+	}
+	if err == nil {
+		err = s.cache.Reserve(rooms[i])
+	}
+	if err != nil {
+		return &Error{Base: errtext.Base{Op: op, Cause: err}}
+	}
+	s.mask, s.unmasked = nil, rooms[i] // bind makes one, of zeros
+	return nil
+}
+
 // surface is the least number of bytes of a session's surfaces: 0, or on an engine with ane.Info.MinSurface the size
 // of all of them. What one program writes another reads beside the cache, so that both sides have one size.
 func (m *Model) surface() (n int) {
@@ -189,6 +221,9 @@ func (m *Model) surface() (n int) {
 // ane.Request.Evaluate. After these the session has the tokens before the chunk that failed, and no logits.
 func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	if err := s.refuse("prefill", tokens); err != nil {
+		return err
+	}
+	if err := s.makeRoom("prefill", len(s.tokens)+len(tokens)); err != nil {
 		return err
 	}
 	for len(tokens) > 0 {
@@ -241,12 +276,14 @@ func (m *Model) cheapest(n int) (first, cost int) {
 	return i, price(i)
 }
 
-// show returns the index in shown for a pass after some tokens. The first one of several columns sees no token.
-func (m *Model) show(tokens int, several bool) int {
+// show returns the index in shown for a pass after some tokens, in a cache with a room. The first one of several
+// columns sees no token.
+func (m *Model) show(tokens int, several bool, room int) int {
 	if last := len(m.shown) - 1; tokens == 0 && several && m.shown[last] == 0 {
 		return last
 	}
-	return slices.IndexFunc(m.shown, func(n int) bool { return tokens <= n })
+	first := max(0, slices.Index(m.rooms, room))
+	return first + slices.IndexFunc(m.shown[first:], func(n int) bool { return tokens <= n })
 }
 
 // Step takes one token. Errors are those of Prefill.
@@ -262,7 +299,10 @@ func (s *Session) Step(ctx context.Context, token int) error {
 func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logits bool) error {
 	s.ready, s.logits = false, nil
 	before := len(s.tokens)
-	i += s.model.show(before, i > 0)
+	if err := s.makeRoom(op, before+len(tokens)); err != nil {
+		return err
+	}
+	i += s.model.show(before, i > 0, s.cache.Cap())
 	if s.passes[i] == nil {
 		if err := s.add(ctx, op, i); err != nil {
 			return err

@@ -126,6 +126,11 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (S
 	if err != nil {
 		return Snapshot{}, err
 	}
+	if _, n, err := kv.NoteFile(path); err == nil && n <= s.model.o.tokens {
+		if err := s.makeRoom(op, n); err != nil {
+			return Snapshot{}, err
+		}
+	}
 	var t Snapshot
 	taken := 0
 	err = s.cache.RestoreFileNote(path, print, func(note []byte, tokens int) error {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -101,6 +103,22 @@ func (f *Folder) dense(name string, shape ...int) (safetensors.Tensor, error) {
 func typeFault(t safetensors.Tensor, want string) error {
 	return &Error{Base: errtext.Base{Op: "open", Err: ErrWeights, Detail: fmt.Sprintf("%v is not %s", t.DType(), want)},
 		Name: t.Name()}
+}
+
+// cacheType is the element type of keys and values: the one that the key projection computes in, or fp16 for bf16 and
+// fp32, in which no program of this package computes.
+func (f *Folder) cacheType() mil.DType {
+	types := map[safetensors.DType]mil.DType{safetensors.F16: mil.FP16, safetensors.BF16: mil.BF16,
+		safetensors.F32: mil.FP32, safetensors.U32: mil.UInt32}
+	k, scales := f.weights[layerName(0, "self_attn.k_proj")], mil.NoType
+	if k.bits > 0 {
+		scales = types[k.scales.DType()]
+	}
+	d := kv.DTypeFor(scales, types[k.data.DType()])
+	if d == mil.BF16 || d == mil.FP32 {
+		return mil.FP16
+	}
+	return d
 }
 
 // tensor returns a tensor of the file after checking its shape.
