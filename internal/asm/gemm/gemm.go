@@ -41,6 +41,7 @@ the matrix, strips are byStrip floats apart.`
 	f.Func("decodeRows", "(dst *float32, src *half, rows, pieces, to, from int)",
 		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
 	w.decode()
+	w.writePicked()
 	f.Func("addEights", "(dst, b *float32, eights int)", "sets dst to b plus dst, eights times eight elements.")
 	w.add(false)
 	f.Func("addEach", "(dst, b *float32, eights int)", "adds the number at b to eights times eight elements of dst.")
@@ -48,8 +49,6 @@ the matrix, strips are byStrip floats apart.`
 	f.Func("halfLines", "(sums, vector *float32, x *half, rows, blocks, stride int)",
 		"adds the products of rows of blocks of 32 halves with a vector to sums; rows are stride elements apart.")
 	w.lines()
-	f.Func("splitPairs", "(even, odd, src *float32, sixteens int)", "parts elements at even places from those at odd ones.")
-	w.split()
 }
 
 // width writes instructions for vectors of one width.
@@ -94,25 +93,13 @@ func (t tile) write() {
 	t.SHLQ(Imm(2), n)
 	t.SHLQ(Imm(2), k)
 	t.Times("tile", t.Whole(t.Param("tiles")), func() {
-		sums := t.Vectors(t.rows * t.vectors)
-		each := func(f func(sum reg.Register, at Mem)) {
-			l := t.from(c, n)
-			for i, s := range sums {
-				f(s, l.at(i/t.vectors, i%t.vectors*32))
-			}
-		}
-		begin, zero := t.Fresh("begin"), t.Fresh("zero")
-		t.CMPB(t.Place(t.Param("add")), Imm(0))
-		t.JEQ(zero)
-		each(func(s reg.Register, at Mem) { t.VMOVUPS(at, s) })
-		t.JMP(begin)
-		t.Here(zero)
-		for _, s := range sums {
-			t.VXORPS(s, s, s)
-		}
-		t.Here(begin)
-		t.products(sums, t.from(a, k))
-		each(func(s reg.Register, at Mem) { t.VMOVUPS(s, at) })
+		t.summed(func() lines { return t.from(c, n) }, func(sums []reg.VecVirtual) {
+			left := t.from(a, k)
+			t.products(sums, factors{
+				at:   func(i, u int) Mem { return left.at(i, 4*u) },
+				next: func(count int) { t.advance(left.each, 4*count) },
+			})
+		})
 		for range t.rows {
 			t.ADDQ(n, c)
 			t.ADDQ(k, a)
@@ -121,28 +108,70 @@ func (t tile) write() {
 	t.End()
 }
 
+// summed calls add with the sums of a tile, which are in C before and after it.
+func (t tile) summed(c func() lines, add func(sums []reg.VecVirtual)) {
+	sums := t.Vectors(t.rows * t.vectors)
+	each := func(f func(sum reg.Register, at Mem)) {
+		l := c()
+		for i, s := range sums {
+			f(s, l.at(i/t.vectors, i%t.vectors*32))
+		}
+	}
+	begin, zero := t.Fresh("begin"), t.Fresh("zero")
+	t.CMPB(t.Place(t.Param("add")), Imm(0))
+	t.JEQ(zero)
+	each(func(s reg.Register, at Mem) { t.VMOVUPS(at, s) })
+	t.JMP(begin)
+	t.Here(zero)
+	for _, s := range sums {
+		t.VXORPS(s, s, s)
+	}
+	t.Here(begin)
+	add(sums)
+	each(func(s reg.Register, at Mem) { t.VMOVUPS(s, at) })
+}
+
+// factors are the elements of A in a product with a strip.
+type factors struct {
+	begin func(u int) // of row u of the strip, counted in a step of the loop; may be nil
+	at    func(i, u int) Mem
+	next  func(count int) // after some rows of the strip
+	later bool            // the second factors: the first of two NaNs is the product
+}
+
+func (t tile) advance(pointers []reg.GPVirtual, bytes int) {
+	for _, p := range pointers {
+		t.Add(bytes, p)
+	}
+}
+
 // products adds the products of rows of A and of a strip to sums.
-func (t tile) products(sums []reg.VecVirtual, left lines) {
+func (t tile) products(sums []reg.VecVirtual, left factors) {
 	b, depth := t.Whole(t.Param("b")), t.Whole(t.Param("depth"))
 	few, done, many := t.Fresh("few"), t.Fresh("done"), t.Fresh("many")
 	steps := func(count int) {
 		right := t.Vectors(t.vectors)
 		for u := range count {
+			if left.begin != nil {
+				left.begin(u)
+			}
 			for v, r := range right {
 				t.VMOVUPS(emit.At(b, u*64+v*32), r)
 			}
 			for i := range t.rows {
 				s := t.Vector()
-				t.VBROADCASTSS(left.at(i, 4*u), s)
+				t.VBROADCASTSS(left.at(i, u), s)
 				for v, r := range right {
-					t.VFMADD231PS(r, s, sums[i*t.vectors+v])
+					first, second := s, r
+					if left.later {
+						first, second = r, s
+					}
+					t.VFMADD231PS(second, first, sums[i*t.vectors+v])
 				}
 			}
 		}
 		t.Add(count*64, b)
-		for _, p := range left.each {
-			t.Add(count*4, p)
-		}
+		left.next(count)
 	}
 	t.SUBQ(Imm(unroll), depth)
 	t.JLT(few)
@@ -321,24 +350,6 @@ func (w width) lines() {
 		w.VMOVSS(sum, emit.At(sums, 0))
 		w.Add(4, sums)
 		w.ADDQ(stride, x)
-	})
-	w.End()
-}
-
-func (w width) split() {
-	even, odd, src := w.Whole(w.Param("even")), w.Whole(w.Param("odd")), w.Whole(w.Param("src"))
-	w.Times("sixteen", w.Whole(w.Param("sixteens")), func() {
-		low, high := w.Vector(), w.Vector()
-		w.VMOVUPS(emit.At(src, 0), low)
-		w.VMOVUPS(emit.At(src, 32), high)
-		for i, to := range []reg.Register{even, odd} {
-			r := w.Vector()
-			w.VSHUFPS(Imm([]uint64{0x88, 0xdd}[i]), high, low, r)
-			w.VPERMQ(Imm(0xd8), r, r)
-			w.VMOVUPS(r, emit.At(to, 0))
-			w.Add(32, to)
-		}
-		w.Add(64, src)
 	})
 	w.End()
 }

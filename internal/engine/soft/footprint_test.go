@@ -104,9 +104,9 @@ func TestFootprintOfDecodedWeights(t *testing.T) {
 	const elements = 256 * 256
 	src := ane.Source{Text: []byte(`program(1.3)
 {
-func main<ios18>(tensor<fp16, [1, 256, 1, 65]> x) {
+func main<ios18>(tensor<fp16, [1, 256, 1, 80]> x) {
 tensor<fp16, [256, 256, 1, 1]> w = fill(shape = tensor<int32, [4]>([256, 256, 1, 1]), value = fp16(2));
-tensor<fp16, [1, 256, 1, 65]> y = conv(x = x, weight = w);
+tensor<fp16, [1, 256, 1, 80]> y = conv(x = x, weight = w);
 } -> (y);
 }`)}
 	for _, c := range []struct {

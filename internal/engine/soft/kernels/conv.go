@@ -21,15 +21,23 @@ func conv(s *Step) (run.Runner, int) {
 				return r, work
 			}
 		}
-		p.weight = newOperand(s, 1, p.outputs, k, false, s.In[1].len() < largeWeight || positions > leanColumns)
+		ahead := s.In[1].len() < largeWeight || positions > leanColumns
+		if s.inStrips(p.outputs) && (p.win.Groups == 1 || p.channels*p.outputs > slidePairs) {
+			weight := matrix.Operand{Index: 1, Rows: k, Cols: p.outputs, Flip: true, InStrips: true, Weights: s.weights(1)}
+			if r := matrix.NewWindows(p.win, s.In[0].Shape[0], p.channels, weight, p.given); r != nil {
+				if ahead {
+					s.decode(&r.Weight)
+				}
+				return r, r.Room()
+			}
+		}
+		p.weight = newOperand(s, 1, p.outputs, k, false, ahead)
 		if r, work := newDepthwise(s, p); r != nil {
 			return r, work
 		}
 	}
-	if p.inColumns = !p.transposed && s.inStrips(p.outputs); p.inColumns {
-		p.plan = matrix.New(&p.win, tileCols)
-	}
-	r, work := newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, max(p.win.In[2], p.plan.Room()), p)
+	p.inColumns = !p.transposed && s.inStrips(p.outputs)
+	r, work := newProduct(s.In[0].Shape[0]*p.win.Groups, p.outputs, k, positions, p.win.In[2], p)
 	if p.transposed {
 		return newPhases(s, p, r, work)
 	}
@@ -49,9 +57,8 @@ type windows struct {
 	given      bool           // a bias
 	hardware   bool           // sum in the order of a chip: the input channel changes fastest, not slowest
 	transposed bool
-	inColumns  bool         // in strips
-	plan       *matrix.Plan // of the strips, or nil
-	offsets    [][3]int     // for each kernel position: of x from the output position
+	inColumns  bool     // in strips
+	offsets    [][3]int // for each kernel position: of x from the output position
 }
 
 func newWindows(s *Step) *windows {
@@ -109,8 +116,9 @@ func (p *windows) strips(
 	kernel := len(p.offsets)
 	first, channels := batch*p.channels+k0/kernel, (k1-k0)/kernel
 	pitch = gemm.Pitch(k1 - k0)
-	if p.plan != nil {
-		p.plan.Fill(dst, &c.In[0], spare, first, channels, n0, n1)
+	if kernel == 1 && p.offsets[0] == [3]int{} && p.flat() {
+		size := ops.Volume(p.win.In)
+		matrix.Pack(dst, pitch, &c.In[0], first*size+n0, channels, n1-n0, size)
 		return dst, pitch
 	}
 	row := gemm.Rows[float32]{Elements: spare[:n1-n0], Count: 1, N: n1 - n0}

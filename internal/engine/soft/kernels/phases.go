@@ -74,12 +74,8 @@ func newPhases(s *Step, p *windows, whole run.Runner, work int) (run.Runner, int
 		if ready {
 			part.weight.Decoded, decoded = decoded[:w.Groups*rows*k], decoded[w.Groups*rows*k:]
 		}
-		if part.inColumns = s.inStrips(rows); part.inColumns && len(part.offsets) == 1 &&
-			part.offsets[0] == [3]int{} && part.flat() {
-			part.plan = matrix.New(&part.win, tileCols)
-		}
-		r, room := newProduct(s.In[0].Shape[0]*w.Groups, rows, k, ops.Volume(part.win.Out),
-			max(w.In[2], part.plan.Room()), part)
+		part.inColumns = s.inStrips(rows)
+		r, room := newProduct(s.In[0].Shape[0]*w.Groups, rows, k, ops.Volume(part.win.Out), w.In[2], part)
 		all, work = append(all, r), max(work, room)
 	}
 	if !ready {

@@ -58,3 +58,28 @@ func clearBeyond(view []float32, from, width, pitch, by int) {
 		}
 	}
 }
+
+// load reads elements from at on of size elements at base, and 0 for those outside.
+func load(x *run.Vec, dst []float32, base, at, size int) {
+	lo := min(max(-at, 0), len(dst))
+	hi := max(min(size-at, len(dst)), lo)
+	clear(dst[:lo])
+	clear(dst[hi:])
+	if lo < hi {
+		x.Load(dst[lo:hi], base+at+lo)
+	}
+}
+
+// Every sets dst to the elements of src from the first on that are a step apart.
+func Every[T any](dst, src []T, step int) {
+	if step == 2 {
+		for ; len(dst) >= 4 && len(src) >= 7; dst, src = dst[4:], src[min(8, len(src)):] {
+			dst[0], dst[1], dst[2], dst[3] = src[0], src[2], src[4], src[6]
+		}
+	}
+	at := 0
+	for i := range dst {
+		dst[i] = src[at]
+		at += step
+	}
+}

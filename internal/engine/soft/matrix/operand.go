@@ -96,7 +96,7 @@ func (o *Operand) Strips(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c
 			}
 		}
 	case dense:
-		pack(dst, pitch, v, (matrix*o.Rows+r0)*o.Cols+c0, r1-r0, c1-c0, o.Cols)
+		Pack(dst, pitch, v, (matrix*o.Rows+r0)*o.Cols+c0, r1-r0, c1-c0, o.Cols)
 	default:
 		row := gemm.Rows[float32]{Elements: spare[:c1-c0], Count: 1, N: c1 - c0}
 		for r := r0; r < r1; r++ {
@@ -179,4 +179,13 @@ func IntoColumns(dst []float32, width int, from []float32, high int) {
 			dst[d*width+i] = f
 		}
 	}
+}
+
+// Pack writes n elements of each of some rows, stride apart from element at of x on, to strips.
+func Pack(dst []float32, pitch int, x *run.Vec, at, rows, n, stride int) {
+	if x.Half != nil {
+		gemm.PackStrips(dst, pitch, 0, 1, gemm.Rows[fp16.Bits]{Elements: x.Half[at:], Count: rows, N: n, Stride: stride})
+		return
+	}
+	gemm.PackStrips(dst, pitch, 0, 1, gemm.Rows[float32]{Elements: x.Single[at:], Count: rows, N: n, Stride: stride})
 }

@@ -36,6 +36,36 @@ func stripTurned(dst *float32, src *half, eights int, from int)
 //go:noescape
 func decodeRows(dst *float32, src *half, rows int, pieces int, to int, from int)
 
+// pickedTile multiplies 1 to 6 rows of A by 16 columns of depth rows of a strip, and as many rows after them until there are
+// tiles. Element (i, j) of A is x[at[i]+by[j]]. n is the distance between rows of C. Sums begin with C if add is set, else
+// with +0.
+//
+//go:noescape
+func pickedTile(rows int, c *float32, x *float32, at *int32, by *int32, b *float32, n int, depth int, tiles int, add bool)
+
+// pickedHalf multiplies 1 to 6 rows of A by 8 columns of depth rows of a strip, and as many rows after them until there are
+// tiles. Element (i, j) of A is x[at[i]+by[j]]. n is the distance between rows of C. Sums begin with C if add is set, else
+// with +0.
+//
+//go:noescape
+func pickedHalf(rows int, c *float32, x *float32, at *int32, by *int32, b *float32, n int, depth int, tiles int, add bool)
+
+// decodeLines decodes rows of eights and eight more elements, of which the first is the last-th and those that are not kept become 0. Rows
+// are to floats apart, and before that from elements.
+//
+//go:noescape
+func decodeLines(dst *float32, src *half, keep *half, rows int, eights int, last int, to int, from int)
+
+// pickSixes decodes 8 elements of each row, from elements apart, as rows that are 6 floats apart.
+//
+//go:noescape
+func pickSixes(dst *float32, src *half, rows int, from int)
+
+// turnEights writes columns times 8 columns of rows times 8 rows, from floats apart, as rows that are to floats apart.
+//
+//go:noescape
+func turnEights(dst *float32, src *float32, columns int, rows int, to int, from int)
+
 // addEights sets dst to b plus dst, eights times eight elements.
 //
 //go:noescape
@@ -50,8 +80,3 @@ func addEach(dst *float32, b *float32, eights int)
 //
 //go:noescape
 func halfLines(sums *float32, vector *float32, x *half, rows int, blocks int, stride int)
-
-// splitPairs parts elements at even places from those at odd ones.
-//
-//go:noescape
-func splitPairs(even *float32, odd *float32, src *float32, sixteens int)

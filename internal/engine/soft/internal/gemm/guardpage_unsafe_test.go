@@ -157,3 +157,36 @@ func TestLinesStayInsideTheirPages(t *testing.T) {
 		}
 	})
 }
+
+// TestPickedStaysInsideItsPages is of MulPicked, PackSixes, DecodeLines and Turn.
+func TestPickedStaysInsideItsPages(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(21, 22))
+	const most, deep, width = 49, 37, 16
+	fx, fc := newFence[float32](t, (most+6)*deep+2), newFence[float32](t, most*width)
+	fb, fh := newFence[float32](t, deep*Strip), newFence[half](t, most*deep)
+	for _, atEnd := range []bool{true, false} {
+		for _, m := range []int{1, 5, 6, 7, 8, 13, most} {
+			for _, k := range []int{1, 4, 7, deep} {
+				x := make([]half, m*k)
+				for i, f := range halves(r, m*k) {
+					x[i] = fp16.FromFloat32(f)
+				}
+				x = fh.put(x, atEnd)
+				p := Sixes(m, k)
+				panel := fx.put(make([]float32, p.size+2), atEnd)
+				PackSixes(panel, p, Rows[half]{x, k, m, m})
+				strip := fb.put(halves(r, k*Strip), atEnd)
+				for _, n := range []int{8, Strip} {
+					c := fc.put(make([]float32, (m-1)*width+n), atEnd)
+					MulPicked(c, width, panel[:p.size], p, m, 0, k, strip, n, false)
+				}
+				lines := fx.put(make([]float32, (k-1)*m+max(m, 8)), atEnd)
+				DecodeLines(lines, m, Rows[half]{x, k, m, m})
+				if lines = fx.put(make([]float32, m*k), atEnd); m <= width {
+					Turn(fc.put(make([]float32, m*k)[:min(m*k, most*width)], atEnd), lines, k, m, m)
+				}
+			}
+		}
+	}
+}

@@ -16,4 +16,9 @@ func decodeRows(*float32, *half, int, int, int, int)                        {}
 func addEights(*float32, *float32, int)                                     {}
 func addEach(*float32, *float32, int)                                       {}
 func halfLines(*float32, *float32, *half, int, int, int)                    {}
-func splitPairs(*float32, *float32, *float32, int)                          {}
+func pickSixes(*float32, *half, int, int)                                   {}
+func decodeLines(*float32, *half, *half, int, int, int, int, int)           {}
+func turnEights(*float32, *float32, int, int, int, int)                     {}
+
+func pickedTile(int, *float32, *float32, *int32, *int32, *float32, int, int, int, bool) {}
+func pickedHalf(int, *float32, *float32, *int32, *int32, *float32, int, int, int, bool) {}

@@ -24,6 +24,9 @@ func Strips() bool { return machine == simd.AVX2 }
 // InStrips is the elements of a matrix of k rows in strips.
 func InStrips(k, n int) int { return (n + Strip - 1) / Strip * Strip * Pitch(k) }
 
+// Columns is what MulStrips computes for n columns: eight at a time.
+func Columns(n int) int { return (n + 7) / 8 * 8 }
+
 // half is a number of 16 bits, for the assembly.
 type half = fp16.Bits
 
@@ -175,21 +178,56 @@ func DecodeRows(dst []float32, stride int, r Rows[half]) {
 	}
 }
 
-// Split parts src in the elements at even places and those at odd ones.
-func Split(even, odd, src []float32) {
-	if len(even) != (len(src)+1)/2 || len(odd) != len(src)/2 {
-		panic("BUG: gemm: wrong sizes of halves")
+// DecodeLines is DecodeRows for short rows: it calls no function for a row. A row below eight elements writes 0 to those
+// after it until there are eight, so that rows are in order and dst has room for them.
+func DecodeLines(dst []float32, stride int, r Rows[half]) {
+	const eight = 8
+	if min(r.Count, r.N) < 1 || stride < r.N || r.Stride < 0 || len(dst) < (r.Count-1)*stride+max(r.N, eight) ||
+		len(r.Elements) < (r.Count-1)*r.Stride+r.N {
+		panic("BUG: gemm: wrong sizes of rows")
 	}
-	done := 0
-	if sixteens := len(src) / 16; sixteens > 0 {
-		splitPairs(&even[0], &odd[0], &src[0], sixteens)
-		done = 16 * sixteens
+	keep, safe := [2 * eight]half{}, r.Count
+	for i := range min(r.N, eight) {
+		keep[i] = 0xffff
 	}
-	for i, f := range src[done:] {
-		if i%2 == 0 {
-			even[(done+i)/2] = f
-		} else {
-			odd[(done+i)/2] = f
+	if r.N < eight { // the last rows may end where x does
+		safe = 0
+		if more := len(r.Elements) - eight; more >= 0 {
+			safe = min(r.Count, more/max(r.Stride, 1)+1)
 		}
+	}
+	if safe > 0 {
+		decodeLines(&dst[0], &r.Elements[0], &keep[0], safe, (r.N-1)/eight, max(r.N-eight, 0), stride, r.Stride)
+	}
+	for i := safe; i < r.Count; i++ {
+		to := dst[i*stride:][:eight]
+		clear(to)
+		for j, h := range r.Elements[i*r.Stride:][:r.N] {
+			to[j] = h.Float32()
+		}
+	}
+}
+
+// Turn sets dst to the first columns of some rows, which are from elements apart, as rows that are beside each other.
+func Turn(dst, src []float32, rows, columns, from int) {
+	if min(rows, columns) < 1 || from < columns || len(dst) < rows*columns || len(src) < (rows-1)*from+columns {
+		panic("BUG: gemm: wrong sizes of a turned matrix")
+	}
+	if min(rows, columns) < 8 {
+		for i := range rows {
+			for j, f := range src[i*from:][:columns] {
+				dst[j*rows+i] = f
+			}
+		}
+		return
+	}
+	// The last eights overlap those before.
+	turnEights(&dst[0], &src[0], columns/8, rows/8, rows, from)
+	if rows%8 > 0 {
+		turnEights(&dst[rows-8], &src[(rows-8)*from], columns/8, 1, rows, from)
+	}
+	if at := columns - 8; columns%8 > 0 {
+		turnEights(&dst[at*rows], &src[at], 1, rows/8, rows, from)
+		turnEights(&dst[at*rows+rows-8], &src[(rows-8)*from+at], 1, 1, rows, from)
 	}
 }
