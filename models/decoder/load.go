@@ -219,8 +219,10 @@ func (m *Model) load(ctx context.Context) error {
 		for _, t := range w.tensors() {
 			if !read[&t.Bytes()[0]] {
 				m.folder.release(t)
-			} else if err := m.populate(ctx, t); err != nil {
-				return err
+			} else if w.bits == 0 { // pages of integers come with the first pass
+				if err := m.populate(ctx, t); err != nil {
+					return err
+				}
 			}
 		}
 	}

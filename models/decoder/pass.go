@@ -154,6 +154,12 @@ func (c column) store(values []float32) {
 }
 
 func (c column) load(values []float32) {
+	if c.stride == 2 {
+		if view, err := unimem.View[fp16.Bits](c.bytes[:2*len(values)]); err == nil {
+			fp16.Decode(values, view)
+			return
+		}
+	}
 	for i := range values {
 		values[i] = fp16.Bits(binary.LittleEndian.Uint16(c.bytes[i*c.stride:])).Float32()
 	}
@@ -315,6 +321,7 @@ type inPlace struct {
 	parts []column
 	rows  int // of each part
 	n     int
+	room  []float32
 }
 
 func (h inPlace) len() int { return h.n }
@@ -324,13 +331,20 @@ func (h inPlace) at(i int) float32 {
 	return fp16.Bits(binary.LittleEndian.Uint16(c.bytes[i%h.rows*c.stride:])).Float32()
 }
 
+func (h inPlace) some(i int) []float32 {
+	c, at := h.parts[i/h.rows], i%h.rows
+	some := h.room[:min(len(h.room), h.rows-at, h.n-i)]
+	column{c.bytes[at*c.stride:], c.stride}.load(some)
+	return some
+}
+
 // inPlace returns the logits of the last token.
 func (s *Session) inPlace() inPlace {
 	s.columns = s.columns[:0]
 	for _, t := range s.parts {
 		s.columns = append(s.columns, state(t, 0))
 	}
-	return inPlace{s.columns, s.model.parts.rows, s.model.config.Vocabulary}
+	return inPlace{s.columns, s.model.parts.rows, s.model.config.Vocabulary, s.row}
 }
 
 // bindHead makes the requests of the logits that read the hidden state x.

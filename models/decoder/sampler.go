@@ -53,6 +53,7 @@ func (s *Sampler) Next(logits []float32) int { return choose(s, floats(logits)) 
 // scores is a logit for each token.
 type scores interface {
 	len() int
+	some(i int) []float32 // from index i on, at least one
 	at(token int) float32
 }
 
@@ -62,6 +63,8 @@ type floats []float32
 func (f floats) len() int { return len(f) }
 
 func (f floats) at(i int) float32 { return f[i] }
+
+func (f floats) some(i int) []float32 { return f[i:] }
 
 // choose is Sampler.Next for logits in any memory.
 func choose[L scores](s *Sampler, logits L) int {
@@ -111,10 +114,14 @@ func choose[L scores](s *Sampler, logits L) int {
 // greedy returns the index of the largest logit, of several the first; -1 without a number above minus infinity.
 func greedy[L scores](logits L) int {
 	best, most := -1, float32(math.Inf(-1))
-	for i := range logits.len() {
-		if v := logits.at(i); v > most { // not for NaN
-			best, most = i, v
+	for i := 0; i < logits.len(); {
+		some := logits.some(i)
+		for k, v := range some {
+			if v > most { // not for NaN
+				best, most = i+k, v
+			}
 		}
+		i += len(some)
 	}
 	return best
 }

@@ -1,12 +1,16 @@
 package decoder
 
 import (
+	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/anekit/anekit/ane/fp16"
 )
 
 func sampler(t rapid.TB, temperature, topP float64, seed uint64) *Sampler {
@@ -147,4 +151,26 @@ func TestExpHasFewUlps(t *testing.T) {
 	require.Equal(t, 1.0, exp(0))
 	require.Zero(t, exp(math.Inf(-1)))
 	require.Zero(t, exp(-1000))
+}
+
+// Logits in place, in several parts and with other numbers between them, have the greatest where a list has it.
+func TestGreedyInPlace(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		h := inPlace{rows: 5, n: 12 + r.IntN(4), room: make([]float32, 3)}
+		stride := 2 + r.IntN(2)*62
+		for range 3 {
+			h.parts = append(h.parts, column{make([]byte, 5*stride), stride})
+		}
+		var list []float32
+		for i := range h.n {
+			v := fp16.FromFloat64(r.NormFloat64())
+			if r.IntN(4) == 0 {
+				v = []fp16.Bits{fp16.NaN, fp16.Inf, 0xfc00}[r.IntN(3)]
+			}
+			binary.LittleEndian.PutUint16(h.parts[i/5].bytes[i%5*stride:], uint16(v))
+			list = append(list, v.Float32())
+		}
+		require.Equal(t, choose(nil, floats(list)), choose(nil, h), list)
+	}
 }
