@@ -8,6 +8,7 @@ import (
 // region describes memory.
 type region struct {
 	mem      []byte  // begins at a page of the system
+	pages    []byte  // mem and the rest of its last page, nil if mem is all
 	handle   uintptr // 0 for none
 	id       uint32
 	kind     string
@@ -220,6 +221,18 @@ func (b *Block) Key() Key {
 func (b *Block) Bytes() []byte {
 	if b == nil || b.life.closed() {
 		return nil
+	}
+	return b.mem
+}
+
+// Pages is Bytes, and for a Block of MapFile also the rest of the last page: a whole number of PageSize. What follows
+// the end of the file reads as zero. A GPU takes memory in whole pages. It is nil after Close.
+func (b *Block) Pages() []byte {
+	if b == nil || b.life.closed() {
+		return nil
+	}
+	if b.pages != nil {
+		return b.pages
 	}
 	return b.mem
 }

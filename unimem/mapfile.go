@@ -11,10 +11,10 @@ import (
 const kindFile = "file"
 
 // MapFile makes a Block of the whole content of a regular file, mapped read-only: nothing is read and nothing is copied
-// until the caller touches a page. Size is exactly the length of the file, ReadOnly is true, Backing is "file". The
-// caller owns f and may close it at once.
+// until the caller touches a page. Size is exactly the length of the file; Pages are whole, and read as zero after its
+// end. ReadOnly is true, Backing is "file". The caller owns f and may close it at once.
 //
-// Writing to Bytes ends the process. So does reading them after another process has truncated the file: pass such reads
+// Writing to Bytes or Pages ends the process. So does reading them after another process has truncated the file: pass such reads
 // to Guard, or copy the file into other memory. Bytes that another process writes to the file appear in the Block.
 //
 // The Block counts in Stats.Blocks, but not in Stats.Bytes; its pages belong to the page cache.
@@ -34,7 +34,8 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 const opMapFile = "map file"
 
 // MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize. So a Block begins with a
-// tensor, for an engine that reads every surface from byte 0. Its errors are those of MapFile, ErrInvalidAlignment, and
+// tensor, for an engine that reads every surface from byte 0. If the file goes on after the range, so do the Pages, to
+// the end of a page of the system. Its errors are those of MapFile, ErrInvalidAlignment, and
 // ErrSize for a range that the file does not have.
 func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, error) {
 	info, err := f.Stat()

@@ -52,6 +52,43 @@ func TestMapFile(t *testing.T) {
 	require.Nil(t, b.Bytes())
 }
 
+// The pages of a mapped file are whole, also where the system's own pages are smaller, in each mapping. They end with
+// zeros and begin with the file.
+func TestPagesOfAFileAreWhole(t *testing.T) {
+	for _, n := range []int{1, 4095, 4096, 4097, 16384, 16385, 3*16384 - 1} {
+		b, path := mapped(t, n)
+		whole := (n + unimem.PageSize - 1) / unimem.PageSize * unimem.PageSize
+		require.Len(t, b.Bytes(), n)
+		require.Len(t, b.Pages(), whole)
+		require.Same(t, &b.Bytes()[0], &b.Pages()[0])
+		require.Equal(t, n, cap(b.Bytes()), "a slice does not reach the rest by accident")
+		require.Equal(t, b.Bytes(), b.Pages()[:n])
+		require.Equal(t, make([]byte, whole-n), b.Pages()[n:], "%d bytes", n)
+		m, err := unimem.Map(b)
+		require.NoError(t, err)
+		require.Equal(t, b.Bytes(), m.Bytes())
+		require.NoError(t, m.Close())
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		if n > 16384 {
+			part, err := unimem.MapFileAt(f, 16384, 1)
+			require.NoError(t, err)
+			require.Equal(t, b.Pages()[16384], part.Pages()[0])
+			require.Len(t, part.Pages(), unimem.PageSize)
+			require.Zero(t, part.Pages()[unimem.PageSize-1], "beyond the file, or its page of the system")
+			require.NoError(t, part.Close())
+		}
+		require.NoError(t, f.Close())
+		require.NoError(t, b.Close())
+		require.Nil(t, b.Pages())
+	}
+	b, err := unimem.Open(1)
+	require.NoError(t, err)
+	require.Equal(t, b.Bytes(), b.Pages())
+	require.NoError(t, b.Close())
+	require.Nil(t, (*unimem.Block)(nil).Pages())
+}
+
 func TestMapFileRefuses(t *testing.T) {
 	dir, err := os.Open(t.TempDir())
 	require.NoError(t, err)

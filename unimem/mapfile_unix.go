@@ -23,7 +23,7 @@ type mapped struct {
 	others []uintptr // addresses of further mappings
 }
 
-// mapFile maps size bytes of f from offset on, with a descriptor of its own.
+// mapFile maps the pages of size bytes of f from offset on, with a descriptor of its own.
 func mapFile(f *os.File, offset int64, size int) (backing, error) {
 	fd, err := duplicate(f)
 	if err != nil {
@@ -33,17 +33,34 @@ func mapFile(f *os.File, offset int64, size int) (backing, error) {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, err
 	}
-	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ, unix.MAP_SHARED)
+	pages, err := mapPages(fd, offset, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, createError(opMapFile, "mmap", size, err)
 	}
 	return &mapped{file: os.NewFile(uintptr(fd), f.Name()), from: offset, base: base{
-		region: region{mem: mem, handle: uintptr(fd), id: process.nextID(), kind: kindFile,
+		region: region{mem: pages[:size:size], pages: pages, handle: uintptr(fd), id: process.nextID(), kind: kindFile,
 			unpinned: fail(opPin, size, ErrPin,
 				"the pages of a mapped file belong to the page cache: read the file into a Tape")},
 		unshared: "a file cannot be sealed, so its owner could truncate it: read the file into a Tape",
 	}}, nil
+}
+
+// mapPages maps size bytes of a file from offset on. The result is whole pages of PageSize. Bytes after the last page of
+// the system that has bytes of the file would fault, so anonymous pages follow it: they read as zero.
+func mapPages(fd int, offset int64, size int) ([]byte, error) {
+	up := func(page int) int { return (size + page - 1) / page * page }
+	whole, ofFile := up(PageSize), up(os.Getpagesize())
+	if whole == ofFile {
+		return unix.Mmap(fd, offset, whole, unix.PROT_READ, unix.MAP_SHARED)
+	}
+	pages, err := unix.Mmap(-1, 0, whole, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err == nil {
+		if err = mapOver(pages[:ofFile], fd, offset); err != nil {
+			_ = unix.Munmap(pages) // the first failure is the one to report
+		}
+	}
+	return pages, err
 }
 
 func (m *mapped) key() Key {
@@ -54,19 +71,19 @@ func (m *mapped) key() Key {
 }
 
 func (m *mapped) remap() ([]byte, func() error, error) {
-	mem, err := unix.Mmap(int(m.handle), m.from, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
+	pages, err := mapPages(int(m.handle), m.from, len(m.mem))
 	if err != nil {
 		return nil, nil, createError(opMap, "mmap", len(m.mem), err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := address(mem)
+	at := address(pages)
 	m.others = append(m.others, at)
-	return mem, func() error {
+	return pages[:len(m.mem):len(m.mem)], func() error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.others = slices.DeleteFunc(m.others, func(other uintptr) bool { return other == at })
-		return unix.Munmap(mem)
+		return unix.Munmap(pages)
 	}, nil
 }
 
@@ -74,7 +91,7 @@ func (m *mapped) place(at uintptr) (uintptr, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, start := range append([]uintptr{address(m.mem)}, m.others...) {
-		if at-start < uintptr(len(m.mem)) {
+		if at-start < uintptr(len(m.pages)) {
 			return at - start, true
 		}
 	}
@@ -87,7 +104,7 @@ func (m *mapped) shrunk() bool {
 	return err != nil || info.Size() < m.from+int64(len(m.mem))
 }
 
-func (m *mapped) close(bool) error { return errors.Join(unix.Munmap(m.mem), m.file.Close()) }
+func (m *mapped) close(bool) error { return errors.Join(unix.Munmap(m.pages), m.file.Close()) }
 
 // fileKey is the zero Key if the system does not tell.
 func fileKey(fd int, kind string) Key {

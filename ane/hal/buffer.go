@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -14,6 +15,7 @@ type Buffer struct {
 	device *Device
 	size   int
 	region region
+	sealed bool // for reading only
 
 	// The mutex of the Device guards the fields below.
 	state   state
@@ -69,8 +71,9 @@ func (d *Device) allocate(size int) (*unimem.Block, error) {
 	return unimem.Open(size)
 }
 
-// Import makes a Buffer of all bytes of b, in place. The Buffer retains b until Close. The error is unimem.ErrClosed
-// for a closed or nil Block.
+// Import makes a Buffer of all bytes of b, in place. The Buffer retains b until Close. That of a Block for reading only,
+// such as one of unimem.MapFile, is for reading only: commands that write to it are refused with ane.ErrReadOnly. The
+// error is unimem.ErrClosed for a closed or nil Block.
 func (d *Device) Import(b *unimem.Block) (*Buffer, error) {
 	if err := d.begin("import"); err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ func (d *Device) Import(b *unimem.Block) (*Buffer, error) {
 	if err := b.Retain(); err != nil {
 		return nil, err
 	}
-	return d.adopt(&Buffer{size: b.Size(), block: b, foreign: true}), nil
+	return d.adopt(&Buffer{size: b.Size(), block: b, foreign: true, sealed: b.ReadOnly()}), nil
 }
 
 // adopt adds a Buffer whose memory is present.
@@ -258,6 +261,16 @@ func (r Range) check(d *Device) error {
 		return closed("range", "Buffer", "record before it is closed")
 	}
 	return nil
+}
+
+// checkTarget is check for a Range that a command writes.
+func (r Range) checkTarget(d *Device) error {
+	err := r.check(d)
+	if err == nil && r.Buffer.sealed {
+		err = newError("range", ane.ErrReadOnly, "the Buffer is of a Block for reading only",
+			"write to a Buffer of NewBuffer")
+	}
+	return err
 }
 
 // shares reports whether two checked Ranges have a byte in common.

@@ -99,14 +99,14 @@ func (c *CommandBuffer) Fill(dst Range, pattern []byte) {
 		if n != 1 && n != 2 && n != 4 {
 			return newError("fill", ErrPattern, fmt.Sprintf("%d bytes", n), "give 1, 2 or 4 bytes")
 		}
-		return dst.check(c.device)
+		return dst.checkTarget(c.device)
 	})
 }
 
 // Copy copies src to dst, which has the same length and shares no byte with it.
 func (c *CommandBuffer) Copy(dst, src Range) {
 	c.record(segment{kind: opCopy, dst: dst, src: src}, func(*segment) error {
-		err := errors.Join(dst.check(c.device), src.check(c.device))
+		err := errors.Join(dst.checkTarget(c.device), src.check(c.device))
 		switch {
 		case err != nil:
 			return err
@@ -124,7 +124,7 @@ func (c *CommandBuffer) Copy(dst, src Range) {
 // Update writes data, which has dst's length, to dst. The call copies data.
 func (c *CommandBuffer) Update(dst Range, data []byte) {
 	c.record(segment{kind: opUpdate, dst: dst, data: bytes.Clone(data)}, func(*segment) error {
-		if err := dst.check(c.device); err != nil {
+		if err := dst.checkTarget(c.device); err != nil {
 			return err
 		}
 		if dst.Length != len(data) {
@@ -139,7 +139,8 @@ func lengths(op string, dst, src int) error {
 }
 
 // Dispatch evaluates e in place: in and out have a Range for each name of its inputs and outputs, as long as the Layout
-// or longer. Errors are those of ane's Model.Bind: ane.ErrName, ErrUnbound, ErrShort, ErrOffset, ErrAligned, ErrAlias.
+// or longer. Errors are those of ane's Model.Bind: ane.ErrName, ErrUnbound, ErrShort, ErrOffset, ErrAligned, ErrReadOnly,
+// ErrAlias.
 func (c *CommandBuffer) Dispatch(e *Executable, in, out map[string]Range) {
 	c.record(segment{kind: opDispatch}, func(s *segment) (err error) {
 		s.run, err = c.bind(e, in, out)
@@ -279,8 +280,8 @@ func (c *CommandBuffer) bind(e *Executable, in, out map[string]Range) (*binding,
 	}
 	var faults []error
 	k := &binding{exec: e}
-	k.in = c.match("input", e.in, in, &faults)
-	k.out = c.match("output", e.out, out, &faults)
+	k.in = c.match("input", e.in, in, Range.check, &faults)
+	k.out = c.match("output", e.out, out, Range.checkTarget, &faults)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -305,7 +306,8 @@ func (c *CommandBuffer) bind(e *Executable, in, out map[string]Range) (*binding,
 }
 
 // match returns the bytes of each layout in the given Ranges. It reports every fault.
-func (c *CommandBuffer) match(what string, want []ane.Layout, given map[string]Range, faults *[]error) []Range {
+func (c *CommandBuffer) match(what string, want []ane.Layout, given map[string]Range,
+	check func(Range, *Device) error, faults *[]error) []Range {
 	info := c.device.info
 	note := func(name string, err error, detail, hint string) {
 		*faults = append(*faults, &ane.Error{Op: "bind", Engine: info.Name, Name: what + " " + name, Err: err,
@@ -320,7 +322,7 @@ func (c *CommandBuffer) match(what string, want []ane.Layout, given map[string]R
 			note(l.Name, ane.ErrUnbound, "", "give a Range of "+l.String())
 			continue
 		}
-		if err := r.check(c.device); err != nil {
+		if err := check(r, c.device); err != nil {
 			var e *Error // of check, in any case
 			if errors.As(err, &e) {
 				note(l.Name, e.Err, e.Detail, e.Hint)

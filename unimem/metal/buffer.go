@@ -2,32 +2,35 @@ package metal
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/anekit/anekit/unimem"
 )
 
-// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are safe for concurrent use; a nil
+// Buffer is an MTLBuffer over the pages of a Block, with shared storage. Its methods are safe for concurrent use; a nil
 // Buffer behaves like a closed one.
 type Buffer struct {
-	object *object
-	size   int
+	object   *object
+	size     int
+	readOnly bool
 }
 
-// NewBuffer makes a Buffer over b, and retains b until its Close.
+// NewBuffer makes a Buffer over b.Pages, and retains b until its Close. A Buffer of a Block for reading only, such as
+// one of unimem.MapFile, is for reading only: Submit refuses what writes to it. Metal itself does not know that.
 //
-// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address or size that is not a
-// multiple of unimem.PageSize, or too many bytes for the GPU), ErrRefused.
+// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address that is not that of
+// a page, a size that is not a multiple of unimem.PageSize, or too many bytes for the GPU), ErrRefused.
 func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 	o, err := d.over("buffer", b, func(ref uintptr) (uintptr, error) {
 		if err := checkBuffer(b, d.driver.maxBuffer(ref)); err != nil {
 			return 0, err
 		}
-		return d.driver.newBuffer(ref, b.Address(), b.Size()), nil
+		return d.driver.newBuffer(ref, b.Address(), len(b.Pages())), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Buffer{o, b.Size()}, nil
+	return &Buffer{o, len(b.Pages()), b.ReadOnly()}, nil
 }
 
 // Allocate makes a Buffer of size bytes of Metal's own memory, for comparison: data gets there by a copy only.
@@ -43,8 +46,11 @@ func (d *Device) Allocate(size int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Buffer{o, size}, nil
+	return &Buffer{o, size, false}, nil
 }
+
+// ReadOnly reports whether Submit refuses what writes to the Buffer.
+func (b *Buffer) ReadOnly() bool { return b != nil && b.readOnly }
 
 // Address is where Metal gives the memory to the CPU, 0 after Close: the Block's address for a Buffer of NewBuffer.
 func (b *Buffer) Address() uintptr {
@@ -59,14 +65,15 @@ func (b *Buffer) Address() uintptr {
 // also refuses the Go heap, whose memory C code must not keep.
 func checkBuffer(b *unimem.Block, limit int) error {
 	var hint string
+	size := len(b.Pages())
 	switch {
 	case b.Backing() == "heap":
 		hint = "the Block is on the Go heap: open it without OnHeap"
-	case b.Address()%unimem.PageSize != 0 || b.Size()%unimem.PageSize != 0:
-		hint = fmt.Sprintf("address %#x and size %d are not both multiples of %d: adopt whole pages", b.Address(),
-			b.Size(), unimem.PageSize)
-	case b.Size() > limit:
-		hint = fmt.Sprintf("the Block has %d bytes, this GPU supports at most %d: use several Blocks", b.Size(), limit)
+	case b.Address()%uintptr(os.Getpagesize()) != 0 || size%unimem.PageSize != 0:
+		hint = fmt.Sprintf("address %#x is not a multiple of %d, or size %d none of %d: adopt whole pages", b.Address(),
+			os.Getpagesize(), size, unimem.PageSize)
+	case size > limit:
+		hint = fmt.Sprintf("the Block has %d bytes, this GPU supports at most %d: use several Blocks", size, limit)
 	default:
 		return nil
 	}
@@ -84,6 +91,13 @@ func (b *Buffer) Close() error {
 
 // Range returns length bytes of the Buffer from offset on.
 func (b *Buffer) Range(offset, length int) Range { return Range{b, offset, length} }
+
+// Around returns the smallest Range that a Dispatch accepts and that holds length bytes from offset on. before is the
+// number of bytes in it before offset. Tensors of a file begin anywhere: a kernel such as Linear skips what is before.
+func (b *Buffer) Around(offset, length int) (r Range, before int) {
+	before = offset % 4
+	return b.Range(offset-before, (before+length+3)/4*4), before
+}
 
 // Range is a run of bytes of a Buffer.
 type Range struct {

@@ -30,24 +30,27 @@ func onCPU(t *testing.T, f *fake) {
 	}
 	headers, err := filepath.Abs(filepath.Join("testdata", "cpu"))
 	require.NoError(t, err)
-	f.compile = func(text, function string) (run, string) {
+	f.compile = func(text, function string) (run, uint32, string) {
 		dir := t.TempDir()
 		source, library := filepath.Join(dir, "k.cpp"), filepath.Join(dir, "k.so")
-		text = fmt.Sprintf("%s\n#include \"each.h\"\nextern \"C\" void run_kernel(void ** p, const uint * groups, "+
-			"const uint * group) { run(%s, p, groups, group); }\n", text, function)
+		text = fmt.Sprintf("%[1]s\n#include \"each.h\"\nextern \"C\" void run_kernel(void ** p, const uint * groups, "+
+			"const uint * group) { run(%[2]s, p, groups, group); }\n"+
+			"extern \"C\" uint reads_of_kernel(void) { return reads(%[2]s); }\n", text, function)
 		require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 		out, err := exec.Command(compiler, "-x", "c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-w", "-I", headers,
 			source, "-o", library, "-lm").CombinedOutput()
 		if err != nil {
-			return nil, string(out)
+			return nil, 0, string(out)
 		}
 		handle, err := purego.Dlopen(library, purego.RTLD_NOW)
 		require.NoError(t, err)
 		var call func(arguments *uintptr, groups, group *uint32)
+		var reads func() uint32
 		purego.RegisterLibFunc(&call, handle, "run_kernel")
+		purego.RegisterLibFunc(&reads, handle, "reads_of_kernel")
 		return func(arguments []uintptr, groups, group [3]int) {
 			small := func(n [3]int) *uint32 { return &[]uint32{uint32(n[0]), uint32(n[1]), uint32(n[2])}[0] }
 			call(&arguments[0], small(groups), small(group))
-		}, ""
+		}, reads(), ""
 	}
 }

@@ -17,6 +17,11 @@
 // Product and Scale are the kernels of package vulkan: spirv-cross makes their text of the same SPIR-V. NewKernel
 // compiles any other text of the Metal language.
 //
+// # Weights
+//
+// NewBuffer takes the pages of a mapped file (unimem.MapFile) for reading only. Submit refuses with ErrReadOnly a Kernel
+// that Metal's reflection does not report as reading a buffer only.
+//
 // # Order
 //
 // The CPU and the GPU must not access the same bytes at the same time. An Event is an MTLSharedEvent: the host and the

@@ -16,9 +16,8 @@ type driver struct {
 	release    func(object uintptr)
 
 	newQueue func(device uintptr) uintptr
-	// newKernel compiles a text and returns the pipeline of a function, with the most threads of a group. For zero,
-	// fault has the words of Metal.
-	newKernel func(device uintptr, text, function string) (pipeline uintptr, threads int, fault string)
+	// newKernel compiles a text and makes the pipeline of a function.
+	newKernel func(device uintptr, text, function string) pipeline
 	newEvent  func(device uintptr) uintptr
 	value     func(event uintptr) uint64
 	signal    func(event uintptr, v uint64)
@@ -31,6 +30,14 @@ type driver struct {
 	// capture writes what the GPU does until endCapture to a file. fault has the words of Metal.
 	capture    func(device uintptr, path string) (fault string, ok bool)
 	endCapture func()
+}
+
+// pipeline is a compiled function; fault has the words of Metal for a zero ref.
+type pipeline struct {
+	ref     uintptr
+	threads int    // most threads of a group
+	reads   uint32 // bit n: Metal knows that the function only reads its buffer with the argument n
+	fault   string
 }
 
 // work is what a command buffer does: it waits for events, runs dispatches one after another, and signals events.

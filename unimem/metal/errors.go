@@ -14,6 +14,8 @@ var (
 	ErrDevice = errors.New("no Metal device")
 	// ErrBlock: a Block that this kind of object cannot use.
 	ErrBlock = errors.New("this Block cannot be used by Metal")
+	// ErrReadOnly: a write to memory for reading only.
+	ErrReadOnly = errors.New("memory is for reading only")
 	// ErrFormat: a pixel format that does not fit the surface.
 	ErrFormat = errors.New("pixel format does not fit the surface")
 	// ErrShape: a width, height or plane that the surface does not have.

@@ -17,7 +17,7 @@ type machine struct {
 	last    chan struct{}        // closed when the queue's last work has ended
 
 	// compile makes a kernel of a text; nil: kernels do nothing.
-	compile func(text, function string) (run, string)
+	compile func(text, function string) (k run, reads uint32, fault string)
 	threads int
 	started []work
 	fail    end // of the next command buffer
@@ -164,19 +164,20 @@ func (m *machine) fill(d *driver, create func(what ...any) uintptr) {
 	}
 	d.unified = func(uintptr) bool { return true }
 	d.newQueue = func(uintptr) uintptr { return create("queue") }
-	d.newKernel = func(_ uintptr, text, function string) (uintptr, int, string) {
+	d.newKernel = func(_ uintptr, text, function string) pipeline {
 		var k run
+		var reads uint32
 		if m.compile != nil {
 			var fault string
-			if k, fault = m.compile(text, function); k == nil {
-				return 0, 0, fault
+			if k, reads, fault = m.compile(text, function); k == nil {
+				return pipeline{fault: fault}
 			}
 		}
 		ref := create("kernel", function)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.kernels[ref] = k
-		return ref, m.threads, ""
+		return pipeline{ref: ref, threads: m.threads, reads: reads}
 	}
 	d.newEvent = func(uintptr) uintptr { return create("event") }
 	d.value, d.signal, d.await = m.value, m.signal, m.await

@@ -10,7 +10,8 @@ import (
 // maxPush is the largest number of bytes of setBytes:length:atIndex:.
 const maxPush = 4096
 
-// Program is a compute kernel as text of the Metal language.
+// Program is a compute kernel as text of the Metal language. A buffer that it takes as "const device" may be memory for
+// reading only.
 type Program struct {
 	Name string // of the function
 	Text string
@@ -31,6 +32,13 @@ func Product() Program { return program(kernels.Product()) }
 // made by spirv-cross from the kernel of the same name in package vulkan.
 func Scale() Program { return program(kernels.Scale()) }
 
+// Linear multiplies rows of float32 by the weights of a linear layer as files have them: Buffers X, W and Y = X x W'.
+// Constants are four uint32: outs, the rows of W and elements of a row of Y; ins, the elements of a row of X and W; the
+// number of the element of its Range at which W begins, see Buffer.Around; and the format of W: 0 for float32, 1 for
+// fp16, 2 for bfloat16. Program.Groups(outs, rows, 1) covers Y. Sums are in the order of a row. Its text is made by
+// spirv-cross from the kernel of the same name in package vulkan.
+func Linear() Program { return program(kernels.Linear()) }
+
 func program(k kernels.Kernel) Program {
 	m, _ := k.InMetal() // a test compares all
 	return Program{Name: k.Name, Text: m.Text, Buffers: m.Bindings, Push: k.Push, PushAt: m.Push, Group: k.Group}
@@ -43,6 +51,7 @@ func (p Program) Groups(x, y, z int) [3]int { return kernels.Groups(p.Group, x, 
 type Kernel struct {
 	object  *object
 	program Program
+	reads   uint32 // see pipeline
 }
 
 // Program is what the Kernel was compiled of.
@@ -55,6 +64,7 @@ func (d *Device) NewKernel(p Program) (*Kernel, error) {
 		return 0, newError("kernel", ErrKernel, "", p.Name+": "+fmt.Sprintf(format, args...))
 	}
 	p.Buffers = slices.Clone(p.Buffers)
+	var made pipeline
 	o, err := d.make("kernel", func(ref uintptr) (uintptr, error) {
 		switch {
 		case len(p.Buffers) > 30:
@@ -62,24 +72,23 @@ func (d *Device) NewKernel(p Program) (*Kernel, error) {
 		case p.Push < 0 || p.Push%4 != 0 || p.Push > maxPush:
 			return refuse("%d bytes of constants: give a multiple of 4 up to %d", p.Push, maxPush)
 		}
-		pipeline, most, fault := d.driver.newKernel(ref, p.Text, p.Name)
-		if pipeline == 0 {
-			return refuse("%s", fault)
+		if made = d.driver.newKernel(ref, p.Text, p.Name); made.ref == 0 {
+			return refuse("%s", made.fault)
 		}
 		threads := 1
 		for _, n := range p.Group {
 			threads *= max(n, 1)
 		}
-		if threads > most {
-			d.driver.release(pipeline)
-			return refuse("%d threads in a group, this GPU runs %d", threads, most)
+		if threads > made.threads {
+			d.driver.release(made.ref)
+			return refuse("%d threads in a group, this GPU runs %d", threads, made.threads)
 		}
-		return pipeline, nil
+		return made.ref, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Kernel{o, p}, nil
+	return &Kernel{o, p, made.reads}, nil
 }
 
 // Close releases the Kernel, once; repeating it returns nil. The error is ErrInUse while a Work that names it has not

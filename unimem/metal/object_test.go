@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 		"buffer of zero":      {buffer(d, new(unimem.Block)), unimem.ErrClosed, "open a Block"},
 		"buffer of closed":    {buffer(d, closed), unimem.ErrClosed, "open a Block"},
 		"buffer of heap":      {buffer(d, onHeap), ErrBlock, "without OnHeap"},
-		"buffer of ragged":    {buffer(d, ragged), ErrBlock, "multiples of 16384"},
+		"buffer of ragged":    {buffer(d, ragged), ErrBlock, "none of 16384"},
 		"buffer of no device": {buffer(nil, good), ErrClosed, "open a Device"},
 		"texture of nil":      {texture(nil, shape), unimem.ErrClosed, "open a Block"},
 		"texture of heap":     {texture(onHeap, shape), ErrBlock, "is heap memory"},

@@ -31,34 +31,57 @@ func newQueue(device uintptr) uintptr {
 	return uintptr(made.Ptr())
 }
 
-func newKernel(device uintptr, text, function string) (pipeline uintptr, threads int, fault string) {
+func newKernel(device uintptr, text, function string) (k pipeline) {
 	objc.WithAutoreleasePool(func() {
 		problem := new(unsafe.Pointer)
 		gpu := deviceOf(device)
 		library := objc.Call[mtl.LibraryObject](gpu, objc.Sel("newLibraryWithSource:options:error:"), text, nil,
 			unsafe.Pointer(problem))
 		if library.Ptr() == nil {
-			fault = wordsOf(problem, "Metal does not compile the text")
+			k.fault = wordsOf(problem, "Metal does not compile the text")
 			return
 		}
 		defer library.Release()
 		f := objc.Call[mtl.FunctionObject](library, objc.Sel("newFunctionWithName:"), function)
 		if f.Ptr() == nil {
-			fault = "the text has no function " + function
+			k.fault = "the text has no function " + function
 			return
 		}
 		defer f.Release()
 		*problem = nil
-		made := objc.Call[mtl.ComputePipelineStateObject](gpu, objc.Sel("newComputePipelineStateWithFunction:error:"),
-			f, unsafe.Pointer(problem))
+		reflection := new(unsafe.Pointer)
+		const bindingInfo = 1 // MTLPipelineOptionBindingInfo
+		made := objc.Call[mtl.ComputePipelineStateObject](gpu,
+			objc.Sel("newComputePipelineStateWithFunction:options:reflection:error:"), f, uint(bindingInfo),
+			unsafe.Pointer(reflection), unsafe.Pointer(problem))
 		if made.Ptr() == nil {
-			fault = wordsOf(problem, "Metal makes no pipeline of it")
+			k.fault = wordsOf(problem, "Metal makes no pipeline of it")
 			return
 		}
-		pipeline = uintptr(made.Ptr())
-		threads = int(objc.Call[uint](made, objc.Sel("maxTotalThreadsPerThreadgroup")))
+		k.ref = uintptr(made.Ptr())
+		k.threads = int(objc.Call[uint](made, objc.Sel("maxTotalThreadsPerThreadgroup")))
+		if *reflection != nil {
+			k.reads = readsOf(objc.ObjectFrom(*reflection))
+		}
 	})
-	return pipeline, threads, fault
+	return k
+}
+
+// readsOf returns a bit for each buffer that a function only reads, of its MTLComputePipelineReflection. bindings is a
+// property of macOS 13.
+func readsOf(reflection objc.Object) (reads uint32) {
+	const buffer, readOnly = 0, 0 // MTLBindingTypeBuffer, MTLBindingAccessReadOnly
+	if !reflection.RespondsToSelector(objc.Sel("bindings")) {
+		return 0
+	}
+	bindings := objc.Call[objc.Object](reflection, objc.Sel("bindings"))
+	for i := range objc.Call[uint](bindings, objc.Sel("count")) {
+		b := objc.Call[objc.Object](bindings, objc.Sel("objectAtIndex:"), i)
+		if objc.Call[uint](b, objc.Sel("type")) == buffer && objc.Call[uint](b, objc.Sel("access")) == readOnly {
+			reads |= 1 << objc.Call[uint](b, objc.Sel("index"))
+		}
+	}
+	return reads
 }
 
 func newEvent(device uintptr) uintptr {

@@ -29,7 +29,7 @@ type Work struct {
 //
 // The queue is in order: work that waits makes later submissions wait too.
 //
-// Errors: ErrClosed, ErrForeign, ErrRange, ErrKernel with the number of the dispatch, ErrBackwards (a signal that is
+// Errors: ErrClosed, ErrForeign, ErrRange, ErrReadOnly, ErrKernel with the number of the dispatch, ErrBackwards (a signal that is
 // not above the Event's value), ErrRefused.
 func (d *Device) Submit(waits, signals []Point, dispatches ...Dispatch) (*Work, error) {
 	s := &submission{device: d}
@@ -168,6 +168,8 @@ func (s *submission) dispatch(c Dispatch) (made dispatch, err error) {
 		case r.Offset%4 != 0 || r.Length%4 != 0:
 			return refuse(ErrRange, "buffer %d: offset %d and length %d are not both multiples of 4", i, r.Offset,
 				r.Length)
+		case r.Buffer.readOnly && c.Kernel.reads>>p.Buffers[i]&1 == 0:
+			return refuse(ErrReadOnly, "buffer %d is written: use a Buffer of a Block that may be written to", i)
 		}
 		made.buffers = append(made.buffers, bound{ref, r.Offset, p.Buffers[i]})
 	}

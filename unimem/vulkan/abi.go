@@ -76,6 +76,9 @@ const (
 
 	queueCompute = 2
 
+	driverNVIDIA = 4 // VK_DRIVER_ID_NVIDIA_PROPRIETARY
+
+	memoryLocal    = 1 // VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 	memoryVisible  = 2 // VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
 	memoryCoherent = 4
 	memoryCached   = 8

@@ -2,27 +2,30 @@ package vulkan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/unimem"
 )
 
-// Buffer is memory that kernels read and write: a Block, in place (Import), or memory of the driver (NewBuffer).
+// Buffer is memory that kernels read and write: a Block, in place (Import), or memory of the driver (NewBuffer, Load).
 type Buffer struct {
 	object
-	block   *unimem.Block // nil for memory of the driver
-	size    int
-	buffer  uint64
-	memory  uint64
-	address uintptr // where the driver maps the memory, 0 if it cannot
+	block    *unimem.Block // nil for memory of the driver
+	size     int
+	readOnly bool
+	buffer   uint64
+	memory   uint64
+	address  uintptr // where the driver maps the memory, 0 if it cannot
 }
 
-// Import makes a Buffer of all bytes of b, in place, by the Block's address. The Buffer retains b until its Close. The
-// GPU and the CPU must not access the same bytes at the same time.
+// Import makes a Buffer of b.Pages, in place, by the Block's address. The Buffer retains b until its Close. The GPU and
+// the CPU must not access the same bytes at the same time. A Buffer of a Block for reading only is for reading only:
+// Submit refuses what writes to it.
 //
-// Errors: ErrBlock (memory on the Go heap, for reading only, or larger than Info.MaxMemory), ErrAlignment (address or
-// size), ErrExtension (Info.HostMemory is false), unimem.ErrClosed, ErrClosed, ErrLost, ErrMemory, ErrDriver, and the
-// error of ctx.
+// Errors: ErrReadOnly (the driver imports only memory that it may write to: use Load), ErrBlock (memory on the Go heap,
+// or larger than Info.MaxMemory), ErrAlignment (address or size), ErrExtension (Info.HostMemory is false),
+// unimem.ErrClosed, ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
 func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 	return onDevice(ctx, d, "import", func() (buf *Buffer, err error) {
 		if err := b.Retain(); err != nil {
@@ -40,11 +43,72 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 		defer a.free()
 		props := hostProperties{sType: typeHostProperties}
 		err = d.do("import", hostPointer, d.handle, handleHost, b.Address(), put(&a, &props))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			buf, err = d.makeBuffer(&a, "import", &Buffer{block: b, size: len(b.Pages()), readOnly: b.ReadOnly()},
+				props.types)
 		}
-		return d.makeBuffer(&a, "import", &Buffer{block: b, size: b.Size()}, props.types)
+		return buf, wantsWritable(b, err)
 	}, func(buf *Buffer) { _ = buf.Close() })
+}
+
+// wantsWritable makes ErrReadOnly of the error of a driver that does not import a Block for reading only. Drivers have
+// no result of their own for it: one pins the pages for writing, and reports what the kernel of the system refuses as a
+// handle or as memory that it does not have.
+func wantsWritable(b *unimem.Block, err error) error {
+	var e *Error
+	if !b.ReadOnly() || !errors.As(err, &e) || errors.Is(err, ErrLost) ||
+		e.Call != hostPointer && e.Call != "vkAllocateMemory" && !errors.Is(err, ErrBlock) {
+		return err
+	}
+	refused := *e
+	refused.Err, refused.Hint = ErrReadOnly, onlyWritable
+	return &refused
+}
+
+const onlyWritable = "this driver imports only memory that it may write to: use Load, which copies once"
+
+// Load makes a Buffer for reading only of b.Pages, such as weights in a file that unimem.MapFile maps. It is Import
+// where the driver can import b. Elsewhere it copies the bytes once into memory of the driver, of the GPU's own if the
+// CPU reaches that; Copied counts them, and the Buffer does not retain b. Errors: those of Import but ErrReadOnly,
+// ErrExtension and ErrAlignment, with ErrBlock only for its size, and unimem.ErrChanged (another process has cut off the
+// file).
+func (d *Device) Load(ctx context.Context, b *unimem.Block) (*Buffer, error) {
+	buf, err := d.Import(ctx, b)
+	switch {
+	case err == nil:
+		buf.readOnly = true
+		return buf, nil
+	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrExtension), errors.Is(err, ErrAlignment),
+		errors.Is(err, ErrBlock) && len(b.Pages()) <= d.MaxMemory:
+	default:
+		return nil, err
+	}
+	if err := b.Retain(); err != nil {
+		return nil, newError("load", err, "", "open a Block first")
+	}
+	defer b.Release()
+	buf, err = onDevice(ctx, d, "load", func() (buf *Buffer, err error) {
+		var a arena
+		defer a.free()
+		return d.makeBuffer(&a, "load", &Buffer{size: len(b.Pages()), readOnly: true}, 0)
+	}, func(buf *Buffer) { _ = buf.Close() })
+	if err != nil {
+		return nil, err
+	}
+	err = unimem.Guard(func() error { copy(buf.Bytes(), b.Pages()); return nil }, b)
+	if err != nil {
+		return nil, errors.Join(err, buf.Close())
+	}
+	d.copied.Add(int64(buf.size))
+	return buf, nil
+}
+
+// Copied is the number of bytes that Load has copied.
+func (d *Device) Copied() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.copied.Load()
 }
 
 // accepts refuses Blocks that cannot be imported.
@@ -52,19 +116,21 @@ func (d *Device) accepts(b *unimem.Block) error {
 	refuse := func(kind error, format string, args ...any) error {
 		return newError("import", kind, "", fmt.Sprintf(format, args...))
 	}
-	n := max(d.Alignment, 1)
+	n, size := max(d.Alignment, 1), len(b.Pages())
 	switch {
 	case b.Backing() == "heap":
 		return refuse(ErrBlock, "the Block is on the Go heap: open it without OnHeap")
-	case b.ReadOnly():
-		return refuse(ErrBlock, "the Block is for reading only, and a kernel can write")
-	case b.Size() > d.MaxMemory:
-		return refuse(ErrBlock, "the Block has %d bytes, %s allows %d: use several Blocks", b.Size(), d.Name, d.MaxMemory)
+	case size > d.MaxMemory:
+		return refuse(ErrBlock, "the Block has %d bytes, %s allows %d: use several Blocks", size, d.Name, d.MaxMemory)
+	case b.ReadOnly() && d.HostMemory && d.driver == driverNVIDIA:
+		// It pins pages for writing. Seen with 580.159.04 on an H200: after the failure the driver has no memory for
+		// any Device of the process, until this one is closed.
+		return refuse(ErrReadOnly, onlyWritable)
 	case !d.HostMemory:
 		return refuse(ErrExtension, "%s has no %s: use NewBuffer and copy", d.Name, extensionHost)
-	case b.Address()%uintptr(n) != 0 || b.Size()%n != 0:
+	case b.Address()%uintptr(n) != 0 || size%n != 0:
 		return refuse(ErrAlignment, "address %#x and size %d are not both multiples of %d: use whole pages", b.Address(),
-			b.Size(), n)
+			size, n)
 	}
 	return nil
 }
@@ -122,12 +188,17 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, types uint32) (_ *Bu
 				fmt.Sprintf("%s needs %d bytes for a buffer of %d", d.Name, needs.size, b.size))
 		}
 	}
-	kind, ok := d.memoryType(types, b.block == nil)
+	kind, ok := d.memoryType(types, b.block == nil, b.block == nil && b.readOnly)
 	if !ok {
 		return nil, newError(op, ErrBlock, "", d.Name+" has no kind of memory for it")
 	}
 	allocation.memoryType = uint32(kind)
-	if err := d.do(op, "vkAllocateMemory", d.handle, put(a, &allocation), 0, put(a, &b.memory)); err != nil {
+	err = d.do(op, "vkAllocateMemory", d.handle, put(a, &allocation), 0, put(a, &b.memory))
+	if other, _ := d.memoryType(types, b.block == nil, false); errors.Is(err, ErrMemory) && other != kind {
+		kind, allocation.memoryType = other, uint32(other) // the GPU's own memory is full
+		err = d.do(op, "vkAllocateMemory", d.handle, put(a, &allocation), 0, put(a, &b.memory))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := d.do(op, "vkBindBufferMemory", d.handle, uintptr(b.buffer), uintptr(b.memory), 0); err != nil {
@@ -146,8 +217,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, types uint32) (_ *Bu
 }
 
 // memoryType returns the first memory type with the most of what the CPU needs: visible, coherent, cached. own is
-// memory of the driver, which has to be visible and coherent.
-func (d *Device) memoryType(types uint32, own bool) (kind int, ok bool) {
+// memory of the driver, which has to be visible and coherent. local prefers the GPU's own to all of these.
+func (d *Device) memoryType(types uint32, own, local bool) (kind int, ok bool) {
 	best := -1
 	for i := range int(min(d.memory.count, 32)) {
 		flags := d.memory.types[i].flags
@@ -155,6 +226,9 @@ func (d *Device) memoryType(types uint32, own bool) (kind int, ok bool) {
 			continue
 		}
 		rank := 0
+		if local && flags&memoryLocal != 0 {
+			rank = 1
+		}
 		for _, f := range []uint32{memoryVisible, memoryCoherent, memoryCached} {
 			rank *= 2
 			if flags&f != 0 {
@@ -168,17 +242,23 @@ func (d *Device) memoryType(types uint32, own bool) (kind int, ok bool) {
 	return kind, ok
 }
 
-// Bytes returns the memory as the CPU reaches it: the bytes of the Block, or the driver's mapping. It is nil after
+// Bytes returns the memory as the CPU reaches it: the pages of the Block, or the driver's mapping. It is nil after
 // Close.
 func (b *Buffer) Bytes() []byte {
 	if !b.open() {
 		return nil
 	}
 	if b.block != nil {
-		return b.block.Bytes()
+		return b.block.Pages()
 	}
 	return foreign(b.address, b.size)
 }
+
+// InPlace reports whether the Buffer is the Block's own pages, and no copy.
+func (b *Buffer) InPlace() bool { return b != nil && b.block != nil }
+
+// ReadOnly reports whether Submit refuses what writes to the Buffer.
+func (b *Buffer) ReadOnly() bool { return b != nil && b.readOnly }
 
 // Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in place
 // it is the Block's own. It is 0 after Close, and for memory that the driver does not map.
@@ -201,6 +281,17 @@ func (b *Buffer) open() bool {
 
 // Range returns length bytes from offset on.
 func (b *Buffer) Range(offset, length int) Range { return Range{b, offset, length} }
+
+// Around returns the smallest Range that a Dispatch accepts and that holds length bytes from offset on. before is the
+// number of bytes in it before offset. Tensors of a file begin anywhere: a kernel such as Linear skips what is before.
+func (b *Buffer) Around(offset, length int) (r Range, before int) {
+	align := 4
+	if b != nil && b.device != nil {
+		align = max(b.device.Offset, 4)
+	}
+	before = offset % align
+	return b.Range(offset-before, (before+length+3)/4*4), before
+}
 
 // Range is Length bytes of a Buffer from Offset on. Making one checks nothing; Submit does.
 type Range struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Device is an open device with one queue for compute kernels. Open makes one, and its caller closes it. Its methods,
@@ -18,6 +19,7 @@ type Device struct {
 	done     *Timeline     // the number of the last submission that has ended
 	lose     sync.Once
 	lostSign chan struct{} // closed when the device is lost
+	copied   atomic.Int64  // bytes, by Load
 
 	mu      sync.Mutex
 	closed  bool

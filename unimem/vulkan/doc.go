@@ -16,6 +16,11 @@
 // right for data that is read or written once, slow for data that a kernel uses often. NewBuffer is memory of the
 // driver for comparison, and for drivers that import nothing.
 //
+// Weights in a mapped file (unimem.MapFile) are for reading only. Load imports them in place where the driver can, and
+// otherwise copies them once, counted by Copied. Submit refuses with ErrReadOnly what writes to them: Fill, Copy to
+// them, and a Kernel whose code does not declare the buffer as read only. If another process cuts off the file, a
+// software driver that reads it faults, which ends the process: copy a file that others may change.
+//
 // The CPU and the GPU must not access the same bytes at the same time: the signal of a submission is the order. A
 // Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed. Buffer.Close returns
 // ErrInUse until the work that names it has ended.

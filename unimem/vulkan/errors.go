@@ -20,7 +20,10 @@ var (
 	ErrAlignment = errors.New("misaligned for the device")
 	// ErrExtension: the driver does not have an extension, a layer or a feature.
 	ErrExtension = errors.New("the driver does not support it")
-	// ErrBlock: a Block that no GPU can use: on the Go heap, or for reading only.
+	// ErrReadOnly: a write to memory for reading only, or Import of such memory by a driver that imports only memory
+	// that it may write to.
+	ErrReadOnly = errors.New("memory is for reading only")
+	// ErrBlock: a Block that no GPU can use, such as one on the Go heap.
 	ErrBlock = errors.New("this Block cannot be used by a GPU")
 	// ErrKernel: a Kernel that the device refuses, or a Dispatch that does not fit its Kernel.
 	ErrKernel = errors.New("kernel cannot run")

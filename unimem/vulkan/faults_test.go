@@ -162,12 +162,11 @@ func TestBlocksThatAreRefused(t *testing.T) {
 		kind error
 		word string
 	}{
-		"heap":      {block(t, unimem.PageSize, unimem.OnHeap()), ErrBlock, "without OnHeap"},
-		"read only": {adopt(whole.Bytes(), unimem.ReadOnly()), ErrBlock, "for reading only"},
-		"address":   {adopt(whole.Bytes()[64 : 64+unimem.PageSize]), ErrAlignment, "not both multiples of"},
-		"size":      {adopt(whole.Bytes()[:100]), ErrAlignment, "size 100"},
-		"closed":    {closedBlock, unimem.ErrClosed, "open a Block first"},
-		"nil":       {nil, unimem.ErrClosed, "open a Block first"},
+		"heap":    {block(t, unimem.PageSize, unimem.OnHeap()), ErrBlock, "without OnHeap"},
+		"address": {adopt(whole.Bytes()[64 : 64+unimem.PageSize]), ErrAlignment, "not both multiples of"},
+		"size":    {adopt(whole.Bytes()[:100]), ErrAlignment, "size 100"},
+		"closed":  {closedBlock, unimem.ErrClosed, "open a Block first"},
+		"nil":     {nil, unimem.ErrClosed, "open a Block first"},
 	} {
 		_, err := d.Import(t.Context(), c.b)
 		fails(t, err, c.kind, "")

@@ -47,6 +47,7 @@ type physical struct {
 	Info
 	handle uintptr
 	family uint32 // of the queue
+	driver uint32 // VkDriverId; 0 below Vulkan 1.2
 	limits limits
 	memory memoryProperties
 }
@@ -238,7 +239,7 @@ func (in *instance) describe(h uintptr) (p physical, err error) {
 		return p, err
 	}
 	family := slices.IndexFunc(families, func(f queueFamily) bool { return f.flags&queueCompute != 0 && f.count > 0 })
-	p.handle, p.family, p.limits = h, uint32(max(family, 0)), props.limits
+	p.handle, p.family, p.limits, p.driver = h, uint32(max(family, 0)), props.limits, driver.id
 	v := props.api
 	p.Info = Info{Name: name(props.name[:]), ID: hex.EncodeToString(more.device[:]),
 		Driver: strings.TrimSpace(name(driver.name[:]) + " " + name(driver.info[:])),

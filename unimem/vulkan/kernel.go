@@ -14,7 +14,8 @@ type Program struct {
 	Name string
 	// Text is the GLSL that Code was compiled from, for readers; the device does not need it.
 	Text string
-	// Code is SPIR-V for Vulkan 1.1. A driver trusts it: validate foreign code with spirv-val.
+	// Code is SPIR-V for Vulkan 1.1. A driver trusts it: validate foreign code with spirv-val. A buffer that it declares
+	// as read only ("readonly buffer" of GLSL) may be memory for reading only.
 	Code    []byte
 	Buffers int    // storage buffers: the bindings 0, 1, .. of set 0
 	Push    int    // bytes of push constants, a multiple of 4 up to 128
@@ -29,6 +30,12 @@ func Product() Program { return program(kernels.Product()) }
 // number of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
 func Scale() Program { return program(kernels.Scale()) }
 
+// Linear multiplies rows of float32 by the weights of a linear layer as files have them: Buffers X, W and Y = X x W'.
+// Constants are four uint32: outs, the rows of W and elements of a row of Y; ins, the elements of a row of X and W; the
+// number of the element of its Range at which W begins, see Buffer.Around; and the format of W: 0 for float32, 1 for
+// fp16, 2 for bfloat16. Program.Groups(outs, rows, 1) covers Y. Sums are in the order of a row.
+func Linear() Program { return program(kernels.Linear()) }
+
 func program(k kernels.Kernel) Program {
 	return Program{k.Name, k.Text, k.Code, k.Buffers, k.Push, k.Group}
 }
@@ -40,6 +47,7 @@ func (p Program) Groups(x, y, z int) [3]int { return kernels.Groups(p.Group, x, 
 type Kernel struct {
 	object
 	program                        Program
+	reads                          []bool // for each buffer, whether the code only reads it
 	module, sets, layout, pipeline uint64
 }
 
@@ -78,7 +86,8 @@ func (d *Device) fits(p Program) error {
 }
 
 func (d *Device) compile(p Program) (_ *Kernel, err error) {
-	k := &Kernel{program: p}
+	code := wordsOf(p.Code)
+	k := &Kernel{program: p, reads: reads(code, p.Buffers)}
 	k.destroy = func(device uintptr) {
 		d.in.call("vkDestroyPipeline", device, uintptr(k.pipeline), 0)
 		d.in.call("vkDestroyPipelineLayout", device, uintptr(k.layout), 0)
@@ -92,7 +101,7 @@ func (d *Device) compile(p Program) (_ *Kernel, err error) {
 	}()
 	var a arena
 	defer a.free()
-	module := shaderModule{sType: typeShaderModule, size: uintptr(len(p.Code)), code: putAll(&a, wordsOf(p.Code))}
+	module := shaderModule{sType: typeShaderModule, size: uintptr(len(p.Code)), code: putAll(&a, code)}
 	if err := d.do("kernel", "vkCreateShaderModule", d.handle, put(&a, &module), 0, put(&a, &k.module)); err != nil {
 		return nil, err
 	}

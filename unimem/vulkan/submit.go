@@ -62,8 +62,9 @@ func (s *submission) free(d *Device) {
 // ended. If ctx ends before the driver has accepted the work, Submit returns its error; the driver may then still run
 // it.
 //
-// Errors: ErrRange, ErrAlignment, ErrKernel and ErrForeign with the number of the command, ErrBackwards (a signal that
-// is not above earlier ones of its Timeline), ErrClosed, ErrLost, ErrMemory, ErrDriver.
+// Errors: ErrRange, ErrAlignment, ErrReadOnly (a write to memory for reading only), ErrKernel and ErrForeign with the
+// number of the command, ErrBackwards (a signal that is not above earlier ones of its Timeline), ErrClosed, ErrLost,
+// ErrMemory, ErrDriver.
 func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ...Command) error {
 	if d == nil || d.in == nil {
 		return closed("submit", "Device")
@@ -303,8 +304,19 @@ func (r Range) check(d *Device, what string, offset int) (named, error) {
 	return named{&b.object, "Buffer"}, nil
 }
 
+// writable refuses a write to memory for reading only.
+func (r Range) writable(what string) error {
+	if !r.Buffer.readOnly {
+		return nil
+	}
+	return newError("submit", ErrReadOnly, "", what+" is written: use a Buffer of a Block that may be written to")
+}
+
 func (c Fill) check(d *Device) ([]named, error) {
 	to, err := c.To.check(d, "To", 4)
+	if err == nil {
+		err = c.To.writable("To")
+	}
 	return []named{to}, err
 }
 
@@ -315,6 +327,9 @@ func (c Copy) check(d *Device) ([]named, error) {
 	}
 	from, err := c.From.check(d, "From", 4)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.To.writable("To"); err != nil {
 		return nil, err
 	}
 	switch {
@@ -369,6 +384,11 @@ func (c Dispatch) check(d *Device) ([]named, error) {
 		}
 		if r.Length > d.MaxRange {
 			return refuse(ErrRange, "buffer %d has %d bytes, %s allows %d", i, r.Length, d.Name, d.MaxRange)
+		}
+		if !k.reads[i] {
+			if err := r.writable(fmt.Sprintf("buffer %d of %s", i, k.program.Name)); err != nil {
+				return nil, err
+			}
 		}
 		names = append(names, n)
 	}

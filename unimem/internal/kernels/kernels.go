@@ -20,6 +20,12 @@ var scaleText string
 //go:embed scale.spv
 var scaleCode []byte
 
+//go:embed linear.comp
+var linearText string
+
+//go:embed linear.spv
+var linearCode []byte
+
 // Kernel is a compute kernel with the entry point "main". Its storage buffers are the bindings 0, 1, .. of set 0.
 type Kernel struct {
 	Name    string
@@ -39,6 +45,13 @@ func Product() Kernel {
 // number of pairs as uint32, factor and offset as float32. Any number of groups along x does the work.
 func Scale() Kernel {
 	return Kernel{Name: "scale", Text: scaleText, Code: scaleCode, Buffers: 2, Push: 12, Group: [3]int{64, 1, 1}}
+}
+
+// Linear multiplies rows of float32 by the weights of a linear layer: buffers X, W and Y. Constants are uint32: the
+// elements of a row of Y and of X, the element of W at which the weights begin, and their format. Groups cover the
+// elements of a row of Y along x, and its rows along y.
+func Linear() Kernel {
+	return Kernel{Name: "linear", Text: linearText, Code: linearCode, Buffers: 3, Push: 16, Group: [3]int{64, 1, 1}}
 }
 
 // Groups returns the number of groups of this size that cover x, y and z invocations.

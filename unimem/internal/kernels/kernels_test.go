@@ -14,7 +14,7 @@ import (
 )
 
 // all lists the kernels.
-var all = []kernels.Kernel{kernels.Product(), kernels.Scale()}
+var all = []kernels.Kernel{kernels.Product(), kernels.Scale(), kernels.Linear()}
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
@@ -110,6 +110,6 @@ func TestDescriptions(t *testing.T) {
 			require.Contains(t, k.Text, "binding = "+string(rune('0'+b)))
 		}
 		require.NotContains(t, k.Text, "binding = "+string(rune('0'+k.Buffers)))
-		require.Contains(t, k.Text, "local_size_x = "+map[string]string{"product": "8", "scale": "64"}[k.Name])
+		require.Contains(t, k.Text, "local_size_x = "+map[string]string{"product": "8", "scale": "64", "linear": "64"}[k.Name])
 	}
 }

@@ -8,6 +8,9 @@ var productMetal string
 //go:embed scale.metal
 var scaleMetal string
 
+//go:embed linear.metal
+var linearMetal string
+
 // Metal is a kernel in the Metal language, as spirv-cross makes it of the SPIR-V:
 //
 //	spirv-cross --msl --msl-version 20300 --rename-entry-point main product comp product.spv
@@ -24,6 +27,8 @@ func (k Kernel) InMetal() (Metal, bool) {
 	switch k.Name {
 	case "product":
 		return Metal{productMetal, 0, []int{1, 2, 3}}, true
+	case "linear":
+		return Metal{linearMetal, 0, []int{2, 1, 3}}, true
 	case "scale":
 		return Metal{scaleMetal, 0, []int{2, 1}}, true
 	}

@@ -35,7 +35,7 @@ func TestMetalIsMadeFromTheCode(t *testing.T) {
 	require.False(t, ok)
 }
 
-var argument = regexp.MustCompile(`& _(\d+) \[\[buffer\((\d+)\)\]\]`)
+var argument = regexp.MustCompile(`& v?_(\d+) \[\[buffer\((\d+)\)\]\]`)
 
 // The numbers of the arguments belong to the bindings of the code: spirv-cross names an argument after its variable.
 func TestMetalArguments(t *testing.T) {

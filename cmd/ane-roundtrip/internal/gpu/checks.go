@@ -22,6 +22,8 @@ const (
 	gpuToCPU = "gpu/gpu-to-cpu"
 	growth   = "gpu/growth"
 	copied   = "gpu/growth-copy"
+	weights  = "gpu/weights"
+	mapping  = "gpu/growth-weights"
 	turns    = "gpu/turns"
 )
 
@@ -36,6 +38,7 @@ func (c *checks) steps() []trial.Step {
 		{Names: []string{pointer, product}, Run: c.multiply},
 		{Names: []string{cpuToGPU, gpuToCPU}, Run: c.see},
 		{Names: []string{growth, copied}, Run: c.grow},
+		{Names: []string{weights, mapping}, Run: c.weights},
 		{Names: []string{turns}, Run: c.turns},
 	}
 }

@@ -93,6 +93,25 @@ func (f *fake) Import(_ context.Context, b *unimem.Block) (Memory, error) {
 	return m, nil
 }
 
+func (f *fake) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return f.Import(ctx, b) }
+
+func (f *fake) Copied() int64 { return 0 }
+
+func (f *fake) linear(w Work) {
+	part := w.Rows * w.Side
+	get := func(m Memory, i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(m.Bytes()[i:])) }
+	for i := range part {
+		var sum float32
+		for k := range w.Side {
+			sum += get(w.Memory, 4*(i/w.Side*w.Side+k)) * get(w.Weights, w.Offset+4*(i%w.Side*w.Side+k))
+		}
+		binary.NativeEndian.PutUint32(w.Memory.Bytes()[4*(part+i):], math.Float32bits(sum))
+	}
+	if f.wrong {
+		w.Memory.Bytes()[8*part-1] ^= 1
+	}
+}
+
 func (f *fake) product(b []byte, n int) {
 	get := func(i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(b[4*i:])) }
 	for r := range n {
@@ -127,9 +146,12 @@ func (f *fake) scale(b []byte, w Work) {
 
 func (f *fake) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
 	work := func() error {
-		if b := w.Memory.Bytes(); w.Side > 0 {
+		switch b := w.Memory.Bytes(); {
+		case w.Weights != nil:
+			f.linear(w)
+		case w.Side > 0:
 			f.product(b, w.Side)
-		} else {
+		default:
 			f.scale(b, w)
 		}
 		return nil
@@ -185,14 +207,15 @@ func TestFaultsAreFound(t *testing.T) {
 		d    Device
 		want []string
 	}{
-		{"hidden copy", Copying(&fake{}), []string{pointer, growth, turns}},
-		{"stale copy", &fake{stale: true}, []string{pointer, product, cpuToGPU, gpuToCPU, growth, turns}},
-		{"wrong product", &fake{wrong: true}, []string{product}},
+		{"hidden copy", Copying(&fake{}), []string{pointer, growth, mapping, turns}},
+		{"stale copy", &fake{stale: true}, []string{pointer, product, cpuToGPU, gpuToCPU, growth,
+			weights, mapping, turns}},
+		{"wrong product", &fake{wrong: true}, []string{product, weights}},
 		{"no waiting", &fake{eager: true}, []string{turns}},
 		{"write beside the range", &fake{spills: true}, []string{gpuToCPU}},
-		{"memory that grows", &fake{leak: true}, []string{growth}},
+		{"memory that grows", &fake{leak: true}, []string{growth, mapping}},
 		{"no import", &fake{fails: errors.New("no")}, []string{pointer, product, cpuToGPU, gpuToCPU, growth, copied,
-			turns}},
+			weights, mapping, turns}},
 	} {
 		got := failing(t, c.d, engine.AllowOffsets())
 		if unmeasured() {

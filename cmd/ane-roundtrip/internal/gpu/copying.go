@@ -35,6 +35,14 @@ func (c *copying) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 	return &staged{Memory: m, block: b, own: own}, nil
 }
 
+func (c *copying) Load(ctx context.Context, b *unimem.Block) (Memory, error) {
+	m, err := c.Import(ctx, b)
+	if err == nil {
+		copy(m.(*staged).own.Bytes(), b.Bytes())
+	}
+	return m, err
+}
+
 func (s *staged) Bytes() []byte { return s.block.Bytes() }
 
 func (s *staged) Close() error {
@@ -48,6 +56,9 @@ func (c *copying) Submit(ctx context.Context, waits, signals []hal.Point, w Work
 		return c.Device.Submit(ctx, waits, signals, w)
 	}
 	w.Memory = s.Memory
+	if weights, ok := w.Weights.(*staged); ok {
+		w.Weights = weights.Memory
+	}
 	s.running.Go(func() {
 		follow(ctx, waits, signals, func() error {
 			copy(s.Memory.Bytes(), s.Bytes())

@@ -33,6 +33,10 @@ type Device interface {
 	Report() Report
 	// Import makes a Memory of a Block, in place.
 	Import(ctx context.Context, b *unimem.Block) (Memory, error)
+	// Load makes a Memory for reading only of a Block for reading only, in place where the driver can.
+	Load(ctx context.Context, b *unimem.Block) (Memory, error)
+	// Copied is the number of bytes that Load has copied.
+	Copied() int64
 	// Own makes a Memory of the driver: the copying path. It counts as memory of this process unless the device is
 	// discrete.
 	Own(ctx context.Context, size int) (Memory, error)
@@ -51,10 +55,12 @@ type Memory interface {
 }
 
 // Work is a kernel on a Memory. With a Side it is the product C = A x B of adjacent matrices of Side x Side float32.
-// Otherwise it is Factor*x + Add in place on Length bytes of fp16 from Offset on.
+// With Weights it is Y = X x W' for Rows rows X and Y of Side float32, adjacent in Memory, and a matrix W of Side x Side
+// float32 in Weights, from Offset on. Otherwise it is Factor*x + Add in place on Length bytes of fp16 from Offset on.
 type Work struct {
 	Memory         Memory
-	Side           int
+	Weights        Memory
+	Rows, Side     int
 	Offset, Length int
 	Factor, Add    float32
 }
@@ -64,7 +70,15 @@ const maxGroups = 256
 
 // plan returns the offsets and lengths of the kernel's buffers, its push constants, and its invocations along x and y.
 func (w Work) plan() (ranges [][2]int, push []byte, x, y int) {
-	if n := w.Side; n > 0 {
+	n := w.Side
+	switch {
+	case w.Weights != nil:
+		part := 4 * w.Rows * n
+		for _, v := range []int{n, n, 0, 0} { // the device knows where W begins
+			push = binary.NativeEndian.AppendUint32(push, uint32(v))
+		}
+		return [][2]int{{0, part}, {w.Offset, 4 * n * n}, {part, part}}, push, n, w.Rows
+	case n > 0:
 		size := 4 * n * n
 		return [][2]int{{0, size}, {size, size}, {2 * size, size}}, binary.NativeEndian.AppendUint32(nil, uint32(n)), n, n
 	}
@@ -72,6 +86,11 @@ func (w Work) plan() (ranges [][2]int, push []byte, x, y int) {
 	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(w.Factor))
 	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(w.Add))
 	return [][2]int{{w.Offset, w.Length}, {w.Offset, w.Length}}, push, w.Length / 4, 1
+}
+
+// begin has a kernel find W: its number of the first element is a push constant.
+func (w Work) begin(push []byte, before int) {
+	binary.NativeEndian.PutUint32(push[8:], uint32(before/4))
 }
 
 // run does work and waits.

@@ -30,7 +30,9 @@ func Open(ctx context.Context, choice string) (Device, error) {
 	}
 	made := &device{d: d, queue: bridge.NewQueue(d)}
 	if made.product, err = d.NewKernel(metal.Product()); err == nil {
-		made.scale, err = d.NewKernel(metal.Scale())
+		if made.scale, err = d.NewKernel(metal.Scale()); err == nil {
+			made.linear, err = d.NewKernel(metal.Linear())
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, made.Close(context.WithoutCancel(ctx)))
@@ -39,9 +41,9 @@ func Open(ctx context.Context, choice string) (Device, error) {
 }
 
 type device struct {
-	d              *metal.Device
-	queue          *bridge.Queue
-	product, scale *metal.Kernel
+	d                      *metal.Device
+	queue                  *bridge.Queue
+	product, scale, linear *metal.Kernel
 }
 
 func (d *device) Report() Report {
@@ -55,11 +57,18 @@ func (d *device) Report() Report {
 
 func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { return d.d.NewBuffer(b) }
 
+func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.Import(ctx, b) }
+
+func (d *device) Copied() int64 { return 0 }
+
 func (d *device) Own(_ context.Context, size int) (Memory, error) { return d.d.Allocate(size) }
 
 func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
 	k := d.scale
-	if w.Side > 0 {
+	switch {
+	case w.Weights != nil:
+		k = d.linear
+	case w.Side > 0:
 		k = d.product
 	}
 	ranges, push, x, y := w.plan()
@@ -68,10 +77,15 @@ func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work)
 	for _, r := range ranges {
 		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*metal.Buffer).Range(r[0], r[1]))
 	}
+	if w.Weights != nil {
+		r, before := w.Weights.(*metal.Buffer).Around(ranges[1][0], ranges[1][1])
+		dispatch.Buffers[1] = r
+		w.begin(push, before)
+	}
 	return d.queue.Execute(ctx, waits, signals, dispatch)
 }
 
 func (d *device) Close(ctx context.Context) error {
 	err := d.queue.Close(ctx)
-	return errors.Join(err, d.product.Close(), d.scale.Close(), d.d.Close())
+	return errors.Join(err, d.product.Close(), d.scale.Close(), d.linear.Close(), d.d.Close())
 }

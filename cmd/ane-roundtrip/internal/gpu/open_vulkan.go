@@ -30,7 +30,9 @@ func Open(ctx context.Context, choice string) (Device, error) {
 	made := &device{d: d}
 	if made.queue, err = bridge.NewQueue(d); err == nil {
 		if made.product, err = d.NewKernel(ctx, vulkan.Product()); err == nil {
-			made.scale, err = d.NewKernel(ctx, vulkan.Scale())
+			if made.scale, err = d.NewKernel(ctx, vulkan.Scale()); err == nil {
+				made.linear, err = d.NewKernel(ctx, vulkan.Linear())
+			}
 		}
 	}
 	if err != nil {
@@ -40,9 +42,9 @@ func Open(ctx context.Context, choice string) (Device, error) {
 }
 
 type device struct {
-	d              *vulkan.Device
-	queue          *bridge.Queue
-	product, scale *vulkan.Kernel
+	d                      *vulkan.Device
+	queue                  *bridge.Queue
+	product, scale, linear *vulkan.Kernel
 }
 
 func (d *device) Report() Report {
@@ -59,11 +61,18 @@ func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 	return d.d.Import(ctx, b)
 }
 
+func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.d.Load(ctx, b) }
+
+func (d *device) Copied() int64 { return d.d.Copied() }
+
 func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }
 
 func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
 	k := d.scale
-	if w.Side > 0 {
+	switch {
+	case w.Weights != nil:
+		k = d.linear
+	case w.Side > 0:
 		k = d.product
 	}
 	ranges, push, x, y := w.plan()
@@ -71,6 +80,11 @@ func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work)
 	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
 	for _, r := range ranges {
 		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*vulkan.Buffer).Range(r[0], r[1]))
+	}
+	if w.Weights != nil {
+		r, before := w.Weights.(*vulkan.Buffer).Around(ranges[1][0], ranges[1][1])
+		dispatch.Buffers[1] = r
+		w.begin(push, before)
 	}
 	return d.queue.Execute(ctx, waits, signals, dispatch)
 }

@@ -34,3 +34,13 @@ static void run(void (*f)(A, B, C, uint3, uint3), void ** p, const uint * groups
 		    argument<typename plain<C>::type>(p[2]), at, uint3(groups[0], groups[1], groups[2]));
 	});
 }
+
+// reads has a bit for each argument that a kernel takes as const, by its place.
+template<typename T> struct constant_reference { static const uint value = 0; };
+template<typename T> struct constant_reference<const T &> { static const uint value = 1; };
+
+template<typename R> static uint reads(R (*)()) { return 0; }
+template<typename R, typename A, typename... Rest> static uint reads(R (*)(A, Rest...))
+{
+	return constant_reference<A>::value | reads((R (*)(Rest...))0) << 1;
+}
