@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/internal/asm/emit"
 	"github.com/anekit/anekit/internal/asm/gemm"
+	"github.com/anekit/anekit/internal/asm/halves"
 	"github.com/anekit/anekit/internal/asm/packed"
 	"github.com/anekit/anekit/internal/asm/spatial"
 )
@@ -17,7 +18,8 @@ import (
 func main() {
 	check := flag.Bool("check", false, "only compare the files")
 	flag.Parse()
-	for name, write := range map[string]func(*emit.File){"gemm": gemm.Write, "packed": packed.Write} {
+	for name, write := range map[string]func(*emit.File){
+		"gemm": gemm.Write, "halves": halves.Write, "packed": packed.Write} {
 		if err := emit.Package("../engine/soft/internal/"+name, *check, write); err != nil {
 			log.Fatal("asm: ", name, ": ", err)
 		}

@@ -13,9 +13,8 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
-// attention computes softmax(query x key^T / sqrt(E) + mask) x value for some rows of
-// query at a time. Products are float32, the softmax float64; the result is rounded once. Where a row's weights and
-// results of vectors may round otherwise than those of math.Exp, it is computed with that.
+// attention computes softmax(query x key^T / sqrt(E) + mask) x value for some rows of query at a time. Products are
+// float32, the softmax float64; the result is rounded once. Where vectors may round otherwise, math.Exp decides.
 //
 // A chip computes these operators (inferred), each rounded to fp16: the product with key, times 1/sqrt(E), plus the
 // mask, softmax, times value. A bool mask adds -infinity, which is the number -65536.
@@ -24,12 +23,14 @@ func attention(s *Step) (run.Runner, int) {
 	r := &attender{Attention: a, dtype: s.Out[0].DType, query: newOperand(s, 0, a.L, a.E, false, true),
 		key: newOperand(s, 1, a.E, a.S, true, false), value: newOperand(s, 2, a.S, a.EV, false, false),
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
-		byValue: repeated(a.Batch, a.BatchValue), penalty: float32(math.Inf(-1))}
+		byValue: repeated(a.Batch, a.BatchValue), penalty: float32(math.Inf(-1)), exp: math.Exp}
 	if s.In[3].Given {
 		r.byMask = repeated(slices.Concat(a.Batch, []int{a.L, a.S}), s.In[3].Shape)
 	}
 	r.rows = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1))
-	r.strips = s.inStrips(r.rows)
+	if r.strips = s.inStrips(r.rows); r.strips { // tiles of 6 rows, so that the scores stay in a second-level cache
+		r.rows = min(a.L, stripRows, max(2*stripsB/a.S/6, 4)*6)
+	}
 	r.key.InStrips, r.value.InStrips = r.strips, r.strips
 	s.decode(&r.key)
 	s.decode(&r.value)
@@ -39,7 +40,6 @@ func attention(s *Step) (run.Runner, int) {
 		r.spare = max(r.spare, r.key.Room(matrix.Depth))
 	}
 	work := r.inKeys + r.inValues + r.rows*(a.E+a.S+a.EV) + r.spare
-	r.exp = math.Exp
 	rules := s.chip()
 	if !inSteps(rules) {
 		r.quick = rules == 0 && r.dtype == mil.FP16 && halves.QuickWeights()
@@ -99,7 +99,7 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		q := r.query.Block(c, queries[:n*r.E], spare, offset(batch, r.Batch, r.byQuery), m0, m0+n, 0, r.E)
 		scores, out := scores[:n*r.S], out[:n*r.EV]
 		r.mul(scores, q, k, r.E, r.S, work)
-		var sums [tileRows]float64
+		var sums [stripRows]float64
 		for m := range n {
 			if c.Pause(worker) {
 				return
@@ -185,10 +185,10 @@ func (r *attender) weigh(c *run.Call, scores, spare []float32, batch, row int) f
 
 // penalties decodes what a row of the mask adds to the scores: for bool 0 or the penalty. It returns dst, or nil.
 func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) []float32 {
-	if r.byMask == nil {
+	last := len(r.byMask) - 1
+	if last < 0 {
 		return nil
 	}
-	last := len(r.byMask) - 1
 	at := offset(batch, r.Batch, r.byMask) + row*r.byMask[last-1]
 	mask, step := &c.In[3], r.byMask[last]
 	n := len(dst)

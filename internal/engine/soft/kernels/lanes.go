@@ -157,8 +157,7 @@ const (
 	transposedWidth = 32
 )
 
-// asRuns returns the lanes for inRuns. Unless all is set, it returns nil for lanes side by side that are too short or
-// too long to be transposed.
+// asRuns returns the lanes for inRuns. Unless all is set, it is nil for those side by side that are too short or long.
 func (l *lanes) asRuns(all bool) *lanes {
 	switch {
 	case l.row == 1:
@@ -193,20 +192,32 @@ type halfLane struct {
 // runs calls f with the runs of the lane.
 func (h *halfLane) runs(most int, f func(at, j, n int)) { h.lanes.runs(h.c, h.base, most, h.worker, f) }
 
-// inRuns is a runner that calls compute for one lane of halves after another. It transposes lanes side by side into
-// runs in the workspace, and back.
-func (l *lanes) inRuns(cost int, compute func(h halfLane)) *loop {
+// inRuns is a runner that calls compute for n lanes of halves, the first one and those each stride further on. It
+// transposes lanes side by side into runs in the workspace, and back.
+func (l *lanes) inRuns(cost int, compute func(h halfLane, n, stride int)) *loop {
 	if l.row > 1 {
 		return l.transposedLoop(cost, compute)
 	}
+	last := len(l.kept) - 1
 	return newLoop(l.groups(), cost*l.length, max(halfStretch/l.length, 1), func(c *run.Call, lo, hi, worker int) {
-		for g := lo; g < hi; g++ {
-			compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, offset(g, l.kept, l.keptBy), g, worker})
+		for g, n := lo, 0; g < hi; g += n {
+			n = min(hi-g, l.kept[last]-g%l.kept[last])
+			base := offset(g, l.kept, l.keptBy)
+			compute(halfLane{l, c, c.In[0].Half, c.Out[0].Half, base, g, worker}, n, l.keptBy[last])
 		}
 	})
 }
 
-func (l *lanes) transposedLoop(cost int, compute func(h halfLane)) *loop {
+// oneByOne makes a function of one lane one for inRuns.
+func oneByOne(compute func(h halfLane)) func(h halfLane, n, stride int) {
+	return func(h halfLane, n, stride int) {
+		for ; n > 0; n, h.base, h.index = n-1, h.base+stride, h.index+1 {
+			compute(h)
+		}
+	}
+}
+
+func (l *lanes) transposedLoop(cost int, compute func(h halfLane, n, stride int)) *loop {
 	one, pitch := &lanes{length: l.length, run: l.length, row: 1}, l.pitch()
 	return l.loop(cost, func(c *run.Call, g, _, worker int) {
 		base, width, index := l.group(g)
@@ -214,10 +225,8 @@ func (l *lanes) transposedLoop(cost int, compute func(h halfLane)) *loop {
 		l.rows(c, base, l.length, func(at, j, n, stride int) {
 			halves.Transpose(room.Pairs[j:], c.In[0].Pairs[at:], n, width, pitch, stride)
 		})
-		for t := range width {
-			x := room.Half[t*pitch:][:l.length]
-			compute(halfLane{one, c, x, x, 0, index + t, worker})
-		}
+		x := room.Half[:(width-1)*pitch+l.length]
+		compute(halfLane{one, c, x, x, 0, index, worker}, width, pitch)
 		l.rows(c, base, l.length, func(at, j, n, stride int) {
 			halves.Transpose(c.Out[0].Pairs[at:], room.Pairs[j:], width, n, stride, pitch)
 		})

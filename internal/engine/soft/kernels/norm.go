@@ -44,11 +44,11 @@ func norm(s *Step) (run.Runner, int) {
 	}
 	if r.rules != 0 {
 		l := l.asRuns(true)
-		return l.inRuns(4, r.stepped), l.room()
+		return l.inRuns(4, oneByOne(r.stepped)), l.room()
 	}
 	if t := l.asRuns(false); s.halved() && t != nil && (t.row == 1 || !r.channels) {
 		r.room = t.room()
-		return t.inRuns(4, func(h halfLane) { r.halves(&h) }), r.room + run.Chunk
+		return t.inRuns(4, oneByOne(func(h halfLane) { r.halves(&h) })), r.room + run.Chunk
 	}
 	return newLoop(l.groups(), 4*l.length*l.tile, l.groups(), r.plain), (r.gamma+1)*r.params + l.length*l.tile
 }

@@ -239,7 +239,7 @@ func integerReducer(l *lanes, f folding) run.Runner {
 func logSumExp(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes)
 	if s.halved() && l.row == 1 && l.run == l.length {
-		return l.inRuns(8, exponentialsOfHalves), halfStretch + 16
+		return l.inRuns(8, oneByOne(exponentialsOfHalves)), halfStretch + 16
 	}
 	r := s.chip()
 	return l.loop(8, func(c *run.Call, g, _, worker int) { exponentials(c, l, g, c.Work[worker], r) }),

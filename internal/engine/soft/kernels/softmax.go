@@ -16,12 +16,13 @@ func softmax(s *Step) (run.Runner, int) {
 	l := newLanes(s.In[0].Shape, []int{s.Attrs.(int)})
 	if rules := s.chip(); rules != 0 {
 		l, exp := l.asRuns(true), s.expTable(s.Out[0].len())
-		r := l.inRuns(8, func(h halfLane) { steppedSoftmax(h, rules, exp) })
+		r := l.inRuns(8, oneByOne(func(h halfLane) { steppedSoftmax(h, rules, exp) }))
 		r.table = exp
 		return r, l.room()
 	}
 	if r := l.asRuns(false); r != nil && s.halved() {
-		return r.inRuns(8, func(h halfLane) { softmaxLane(h, r.room()) }), r.room() + 2*r.pitch()
+		room := r.room()
+		return r.inRuns(8, func(h halfLane, n, stride int) { softmaxRows(h, n, stride, room) }), room + 3*r.pitch()
 	}
 	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) }), l.length * l.tile
 }
@@ -54,13 +55,21 @@ func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
 	l.store(&c.Out[0], m, base, width, 0, l.length)
 }
 
-// softmaxLane computes a lane of halves, which is one run. room is what it leaves of the workspace.
-func softmaxLane(h halfLane, room int) {
+// softmaxRows computes n lanes of halves, each one run. room is what they leave of the workspace.
+func softmaxRows(h halfLane, n, stride, room int) {
 	work := h.c.Work[h.worker][room:]
-	if halves.Softmax(h.out[h.base:][:h.length], h.x[h.base:][:h.length], work,
-		h.c.Rooms[h.worker].Half[2*(room+h.pitch()):]) {
-		return
+	for done := 0; n > 0; n -= done {
+		done = halves.Softmax(h.out[h.base:], h.x[h.base:], n, h.length, stride, work,
+			h.c.Rooms[h.worker].Half[2*(room+2*h.pitch()):])
+		if h.base += done * stride; done < n {
+			softmaxLane(h, work)
+			h.base, done = h.base+stride, done+1
+		}
 	}
+}
+
+// softmaxLane computes a lane of halves, which is one run, in float64. work is room for as many elements.
+func softmaxLane(h halfLane, work []float32) {
 	top, finite := h.top()
 	if !finite {
 		fill(h.out[h.base:][:h.length], fp16.FromFloat64(top-top)) // NaN, as the sum of the exponentials
@@ -68,8 +77,7 @@ func softmaxLane(h halfLane, room int) {
 	}
 	var sums halves.Sums
 	h.runs(halfStretch, func(at, j, n int) { sums.Exp(work[j:], h.x[at:at+n], top) })
-	total := sums.Total()
-	h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], total) })
+	h.runs(halfStretch, func(at, j, n int) { halves.Divide(h.out[at:at+n], work[j:], sums.Total()) })
 }
 
 // top returns the greatest element of a lane, and whether it is finite.

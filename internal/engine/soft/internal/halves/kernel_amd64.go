@@ -37,26 +37,6 @@ func fence()
 //go:noescape
 func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
 
-// quickExp sets the ends and the total of s.
-//
-//go:noescape
-func quickExp(dst *float32, x *fp16.Bits, blocks int, s *shares, c *quickConstants)
-
-// quickScale returns how many blocks it did before one where the ends differ.
-//
-//go:noescape
-func quickScale(dst *fp16.Bits, x *float32, blocks int, ends *[2]float32) (done int)
-
-// topVector raises four maxima to those of scores, times scale, plus the mask, which may be nil.
-//
-//go:noescape
-func topVector(scores, mask *float32, fours int, scale float64, top *[4]float64) (nan int)
-
-// weighVector is Weights after the greatest is known. No score is NaN.
-//
-//go:noescape
-func weighVector(scores, mask *float32, fours int, scale, top float64, sums *[4]float64, c *weightConstants) (bad int)
-
 // quickNormalize is normalizeVector for the blocks before one that float32 cannot decide.
 //
 //go:noescape

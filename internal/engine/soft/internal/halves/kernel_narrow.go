@@ -20,12 +20,11 @@ func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)               
 func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int)                     {}
 func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int) {}
 func copyRows(*byte, *byte, int, int, int, int)                                                 {}
-func quickExp(*float32, *fp16.Bits, int, *shares, *quickConstants)                              {}
 func quickScale(*fp16.Bits, *float32, int, *[2]float32) (done int)                              { return }
 func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int, *Scaled) (done int) {
 	return
 }
-func topVector(*float32, *float32, int, float64, *[4]float64) (nan int) { return }
-func weighVector(*float32, *float32, int, float64, float64, *[4]float64, *weightConstants) (bad int) {
-	return
-}
+func softmaxRows(*softmaxing, int) (left int)                           { return }
+func reachOf(*[2]eight, *float32, int)                                  {}
+func topOf(*[4]float64, *float32, *float32, int, float64)               {}
+func weigh(int, *float32, *float32, *float32, int, *weighing) (bad int) { return }

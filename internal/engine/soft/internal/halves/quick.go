@@ -2,90 +2,129 @@ package halves
 
 import (
 	"math"
-	"slices"
+	"math/bits"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// quickConstants are what quickExp needs, in the order in which the assembly reads them. e^x is 2^m * 2^(j/8) * e^r
-// with 8m + j = x * 8/ln 2, rounded. The roots 2^(j/8) have two parts, both without j << 20: adding 8m + j, shifted
-// by 20, to their bits multiplies them by 2^m.
-type quickConstants struct {
-	high, low           [8]uint32
-	steps               eight // 8/ln 2
-	away, rest          eight // ln 2/8 in two parts, the first in 2^-24
-	fourth, third, half eight // of the series, the third for what follows the fourth too
-	start               eight // of the sums: more than an exponential
-	ends                [2]float64
-}
-
 type eight [8]float32
 
-func all(f float32) eight { return eight{f, f, f, f, f, f, f, f} }
+// half is a number of 16 bits, for the assembly.
+type half = fp16.Bits
 
-var quick = quickConstants{
-	high:  [8]uint32{0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7},
-	low:   [8]uint32{0x2d800000, 0xb250aba1, 0x33031b71, 0xb2fc9d5e, 0x328fe77a, 0x31baa837, 0xb274a58a, 0xb1d116de},
-	steps: all(8 / math.Ln2), away: all(0x1.62e430p-4), rest: all(-0x1.05c610p-32),
-	fourth: all(1.0 / 24), third: all(0x1.555b82p-3), half: all(0.5), start: all(2),
-	ends: [2]float64{1 - ofShare, 1 + ofShare},
-}
-
-// Errors of a softmax in float32: of a quotient, and of the total. An exponential errs by at most 2^-23 of itself, the
-// inverse of the total and their product by 2^-24.
+// Constants of softmaxRows. The total errs by less than ofTotal of itself, and is greater by rooted and e^power.
 const (
-	ofShare = 1.1 * 0x1p-22
-	ofTotal = 0x1p-27
+	ofTotal = 1.1 * 0x1p-27
+	rooted  = 0x1.1f7036p0
 )
 
-// shares are a sequence's numbers that its softmax needs.
-type shares struct {
-	shift, least float32    // adding shift to 8m + j puts it into the low bits, less 8*power; least is for what is less
-	ends         [2]float32 // of the margin of the total's inverse
-	top          float64    // the greatest element
-	power        float64    // e^top is about 2^power, by which exponentials are divided
-	total        float64    // of the exponentials
+// softmaxing is what softmaxRows needs and tells.
+type softmaxing struct {
+	dst, x, copied *fp16.Bits // of a row, and a copy of it
+	e, k           *float32   // its exponentials, and room
+	n, stride      int        // elements of a row, at least a block; bytes from one row to the next
+	at             int        // where a row goes on, or 0 where it begins
+	least          eight      // is for what is less
+	shift          float32    // puts 4m + j, less 4*power, into the low bits
+	ends           [2]float32 // of the margin of the total's inverse
+	power, total   float64    // 2^power is about e^top, and exponentials are divided by it
+	top            float32
+	unsure         uint32 // two bits for each element at at that the margin does not decide
+	low            [block]uint16
 }
 
-// Softmax sets dst[i] to the exponential of the distance of x[i] to the greatest element, rounded to float32, divided
-// by the total of these before they are rounded: the result rounds once. It returns false, and leaves x, unless float32
-// decides each result. room has as many elements as x, spare twice as many, each up to a multiple of 16. dst may be x.
-func Softmax(dst, x []fp16.Bits, room []float32, spare []fp16.Bits) bool {
-	if machine != simd.AVX2 || len(x) > most {
-		return false
+// kept is the most elements whose powers are kept beside their exponentials.
+const kept = 512
+
+// Softmax sets some rows of dst, n elements each, to the exponentials of the distances of the elements of x to the
+// greatest one of their row, rounded to float32, divided by the total of these before they are rounded: the result
+// rounds once. It returns how many rows it did: the next one has NaN or its greatest element is infinite, or this
+// machine has no kernel. Rows are stride elements apart. dst may be x. room has twice as many elements as n up to a
+// multiple of 16, copied 16 more than the greater of n and 16.
+func Softmax(dst, x []fp16.Bits, rows, n, stride int, room []float32, copied []fp16.Bits) (done int) {
+	switch {
+	case machine != simd.AVX2 || n > most:
+		return 0
+	case n < block:
+		return shortSoftmax(dst, x, rows, n, stride, room, copied)
 	}
-	out, n := dst, (len(x)+block-1)/block*block
-	if n > len(x) || &dst[0] == &x[0] {
-		copy(spare[:n], x)
-		for i := len(x); i < n; i++ {
-			spare[i] = sign | infinity
+	whole := (n + block - 1) / block * block
+	_, _, _, _ = dst[(rows-1)*stride+n-1], x[(rows-1)*stride+n-1], room[whole+min(whole, kept)-1], copied[n+block-1]
+	s := softmaxing{copied: &copied[0], e: &room[0], k: &room[whole], n: n, stride: 2 * stride}
+	for done < rows {
+		s.dst, s.x, s.unsure = &dst[done*stride], &x[done*stride], 0
+		some := min(rows-done, max(most/n, 1))
+		left := softmaxRows(&s, some)
+		if done += some - left; left == 0 {
+			s.at = 0
+			continue
 		}
-		x, out = spare[:n], spare[n:2*n]
+		if s.unsure == 0 {
+			break
+		}
+		if last := n - block; s.settle(dst[done*stride:][:n], copied, room) && s.at < last {
+			s.at = min(s.at+block, last)
+			continue
+		}
+		done, s.at = done+1, 0
 	}
-	low, high := spanVector(&x[0], n/block)
-	if low < int(key(sign|infinity)) || max(high, ^high) >= infinity {
-		return false
-	}
-	s := newShares(fp16.Bits(key(fp16.Bits(high))).Float32())
-	quickExp(&room[0], &x[0], n/block, &s, &quick)
-	if !s.divide(out, room, x) {
-		return false
-	}
-	if &out[0] != &dst[0] {
-		copy(dst, out)
-	}
-	return true
+	return done
 }
 
-func newShares(top float32) shares {
-	power := math.RoundToEven(float64(top) / math.Ln2)
-	return shares{shift: float32(0x1.8p23 - 8*power), least: top - 60, top: float64(top), power: power}
+// shortSoftmax is Softmax for rows of less than a block: they are copied into whole blocks.
+func shortSoftmax(dst, x []fp16.Bits, rows, n, stride int, room []float32, copied []fp16.Bits) (done int) {
+	var some [block * block]fp16.Bits
+	for done < rows {
+		for i := range some {
+			some[i] = sign | infinity
+		}
+		now := min(block, rows-done)
+		for i := range now {
+			copy(some[i*block:][:n], x[(done+i)*stride:])
+		}
+		did := Softmax(some[:], some[:], now, block, block, room, copied)
+		for i := range did {
+			copy(dst[(done+i)*stride:][:n], some[i*block:])
+		}
+		if done += did; did < now {
+			break
+		}
+	}
+	return done
 }
 
-// divide computes whole blocks of the result from the exponentials e.
-func (s *shares) divide(dst []fp16.Bits, e []float32, x []fp16.Bits) bool {
-	return scaled(dst, e, &s.ends, func(at, n int) bool { return s.exactly(dst[at:at+n], e[at:at+n], x[at:at+n]) })
+// few is how many elements of a block are settled one by one.
+const few = 4
+
+// exactly is the total of the exponentials of distances.
+func (s *softmaxing) exactly() float64 {
+	return s.total / rooted * math.Exp(s.power*math.Ln2-float64(s.top))
+}
+
+// settle computes the elements that are unsure, and reports whether the row goes on: with more of them than few, or if
+// the error of the total matters, it computes the whole row in float64. e has room for that.
+func (s *softmaxing) settle(row, copied []fp16.Bits, e []float32) (more bool) {
+	top, by := float64(s.top), s.exactly()
+	for i, b := range s.low {
+		row[s.at+i] = half(b)
+	}
+	sure := bits.OnesCount32(s.unsure) <= 2*few
+	for unsure := s.unsure; sure && unsure != 0; unsure &= unsure - 1 {
+		i := s.at + bits.TrailingZeros32(unsure)/2
+		unsure &= unsure - 1
+		var ends [2]fp16.Bits
+		v := []float32{float32(exp(float64(copied[i].Float32()) - top))}
+		Divide(ends[:1], v, by*(1+ofTotal))
+		Divide(ends[1:], v, by*(1-ofTotal))
+		row[i], sure = ends[0], ends[0] == ends[1]
+	}
+	if !sure {
+		var sums Sums
+		sums.Exp(e, copied[:len(row)], top)
+		Divide(row, e, sums.Total())
+	}
+	return sure
 }
 
 // scaled sets whole blocks of dst to the elements of x times both ends, where these round to one half. For the n
@@ -109,14 +148,3 @@ func scaled(dst []fp16.Bits, x []float32, ends *[2]float32, exactly func(at, n i
 
 // stretch is how many elements are computed exactly at once, at most.
 const stretch = 64
-
-// exactly is divide in float64. It replaces what e has.
-func (s *shares) exactly(dst []fp16.Bits, e []float32, x []fp16.Bits) bool {
-	var sums Sums
-	var low [stretch]fp16.Bits
-	total := s.total * math.Exp(s.power*math.Ln2-s.top)
-	sums.Exp(e, x, s.top)
-	Divide(low[:len(dst)], e, total*(1+ofTotal))
-	Divide(dst, e, total*(1-ofTotal))
-	return slices.Equal(low[:len(dst)], dst)
-}

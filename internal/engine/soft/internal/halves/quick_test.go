@@ -30,59 +30,71 @@ var lanesOfHalves = map[string]func(r *rand.Rand, i, n int) float64{
 	"subnormal": func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(2000)-1000) * 0x1p-24 },
 }
 
-// TestSoftmax compares with the sums and the quotients in float64. 4097 equal elements have a quotient next to the
-// middle between two halves.
+// TestSoftmax compares rows of some length with the sums and the quotients in float64. 4097 equal elements have a
+// quotient next to the middle between two halves.
 func TestSoftmax(t *testing.T) {
-	onAVX2(t, func() { testSoftmax(t) })
-}
-
-func testSoftmax(t *testing.T) {
-	r := rand.New(rand.NewPCG(17, 18))
-	decided, all := 0, 0
-	for _, name := range slices.Sorted(maps.Keys(lanesOfHalves)) {
-		element := lanesOfHalves[name]
-		for _, n := range []int{1, 2, 7, 15, 16, 17, 31, 33, 48, 100, 256, 1000, 4097, most - 1, most} {
-			x, whole := make([]fp16.Bits, n), (n+block-1)/block*block
-			for i := range x {
-				x[i] = fp16.FromFloat64(element(r, i, n))
+	onAVX2(t, func() {
+		r := rand.New(rand.NewPCG(17, 18))
+		names := slices.Sorted(maps.Keys(lanesOfHalves))
+		for _, n := range []int{1, 2, 7, 15, 16, 17, 31, 33, 48, 100, 256, 511, 513, 1000, 4097, most - 1, most} {
+			whole, stride := (n+block-1)/block*block, n+r.IntN(3)
+			room, copied := make([]float32, 2*whole), make([]fp16.Bits, max(n, block)+block)
+			var x, want []fp16.Bits
+			for _, name := range names {
+				row := make([]fp16.Bits, n)
+				for i := range row {
+					row[i] = fp16.FromFloat64(min(lanesOfHalves[name](r, i, n), 65504))
+				}
+				y, _, _ := softmaxInDoubles(row)
+				for len(row) < stride {
+					row, y = append(row, 0x1234), append(y, 0x1234)
+				}
+				x, want = append(x, row...), append(want, y...)
 			}
-			span := NewSpan()
-			span.Add(x)
-			if _, high := span.Ends(); high.IsInf() {
-				continue // the caller's
-			}
-			want, total, room := softmaxInDoubles(x)
-			got, spare := make([]fp16.Bits, n), make([]fp16.Bits, 2*whole)
-			had := append([]fp16.Bits{}, x...)
-			ok := Softmax(got, x, room, spare)
+			got, had := slices.Repeat([]fp16.Bits{0x1234}, len(x)), slices.Clone(x)
+			require.Equal(t, len(names), Softmax(got, x, len(names), n, stride, room, copied))
 			require.Equal(t, had, x)
-			if all++; ok {
-				decided++
-				same(t, want, got, fmt.Sprint(name, n))
+			same(t, want, got, fmt.Sprint(n))
+			require.Equal(t, len(names), Softmax(x, x, len(names), n, stride, room, copied))
+			same(t, want, x, fmt.Sprint(n, " in place"))
+			for _, bad := range []fp16.Bits{0x7e00, 0xfe00, 0x7c00} { // the rows before are done, and this one stays
+				x, got := slices.Clone(had), slices.Clone(want)
+				x[3*stride+n/2] = bad
+				copy(got[3*stride:], x[3*stride:])
+				require.Equal(t, 3, Softmax(x, x, len(names), n, stride, room, copied), "%x", bad)
+				require.Equal(t, got, x)
 			}
-			if ok != Softmax(x, x, room, spare) {
-				t.Fatal(name, n, "in place differs")
-			}
-			if ok {
-				same(t, want, x, fmt.Sprint(name, n, " in place"))
-			}
-			x = append(had, make([]fp16.Bits, whole-n)...)
-			for i := n; i < whole; i++ {
+			for i := range n {
 				x[i] = sign | infinity
 			}
-			low, high := spanVector(&x[0], whole/block)
-			require.LessOrEqual(t, low, high)
-			s := newShares(fp16.Bits(key(fp16.Bits(high))).Float32())
-			quickExp(&room[0], &x[0], whole/block, &s, &quick)
-			require.InEpsilon(t, total, s.total*math.Exp(s.power*math.Ln2-s.top), ofTotal, "%s %d", name, n)
+			require.Zero(t, Softmax(x, x, 1, n, n, room, copied))
 		}
-	}
-	require.Greater(t, decided, all*9/10)
-	bad := []fp16.Bits{0, 0x7e00, 0x3c00}
-	for _, b := range []fp16.Bits{0x7e00, 0xfe00, 0x7c00} {
-		bad[1] = b
-		require.False(t, Softmax(make([]fp16.Bits, 3), bad, make([]float32, 16), make([]fp16.Bits, 32)), "%x", b)
-	}
+	})
+}
+
+// TestSoftmaxTotal: the total errs by less than ofTotal, as settle expects.
+func TestSoftmaxTotal(t *testing.T) {
+	onAVX2(t, func() {
+		r := rand.New(rand.NewPCG(27, 28))
+		for name, element := range lanesOfHalves {
+			for _, n := range []int{16, 100, 700, 5000} {
+				x := make([]fp16.Bits, n)
+				for i := range x {
+					x[i] = fp16.FromFloat64(min(element(r, i, n), 65504))
+				}
+				_, total, room := softmaxInDoubles(x)
+				room = make([]float32, 2*len(room)+64)
+				dst, copied := make([]fp16.Bits, n), make([]fp16.Bits, n+block)
+				s := softmaxing{dst: &dst[0], x: &x[0], copied: &copied[0], e: &room[0], k: &room[len(room)/2], n: n}
+				softmaxRows(&s, 1)
+				require.InEpsilon(t, total, s.exactly(), ofTotal, "%s %d", name, n)
+				require.Less(t, s.ends[0], s.ends[1])
+				require.InEpsilon(t, 1/s.total, s.ends[0], ofTotal+0x1p-21)
+				require.Equal(t, s.top-60, s.least[7])
+				require.Equal(t, float32(0x1.8p23-4*s.power), s.shift)
+			}
+		}
+	})
 }
 
 // softmaxInDoubles returns the softmax of x, the total, and room for Softmax.
@@ -98,32 +110,35 @@ func softmaxInDoubles(x []fp16.Bits) (y []fp16.Bits, total float64, room []float
 	return y, total, room
 }
 
-// BenchmarkSoftmax is ns an element of lanes in the cache, beside the same in float64. On two cores of a Zen 3 with AVX2
-// it takes 0.8 ns where float64 takes 2.7. Its floor there is 0.55, that of its three kernels alone. ONNX Runtime takes
-// 0.45 for float32.
+// BenchmarkSoftmax is ns an element of rows in the cache, beside float64. On a Zen 3 with AVX2, contrib/peers
+// measures 0.67 ns for rows of 256, where ONNX Runtime takes 0.45 for float32.
 func BenchmarkSoftmax(b *testing.B) {
-	for _, n := range []int{256, 4096} {
-		x, out, room := make([]fp16.Bits, n), make([]fp16.Bits, n), make([]float32, n)
+	const rows = 8
+	for _, n := range []int{7, 100, 197, 256, 1500, 4096} {
+		x, room, copied := make([]fp16.Bits, rows*n), make([]float32, 2*n+64), make([]fp16.Bits, n+3*block)
+		out := slices.Clone(x)
 		for i := range x {
 			x[i] = fp16.FromFloat64(float64(i*7919%127-63) / 64)
 		}
 		report := func(b *testing.B) {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/element")
 		}
 		b.Run(fmt.Sprint("float32/", n), func(b *testing.B) {
 			if machine != simd.AVX2 {
 				b.Skip("this processor computes in float64")
 			}
 			for b.Loop() {
-				Softmax(out, x, room, nil)
+				Softmax(out, x, rows, n, n, room, copied)
 			}
 			report(b)
 		})
 		b.Run(fmt.Sprint("float64/", n), func(b *testing.B) {
 			for b.Loop() {
-				var sums Sums
-				sums.Exp(room, x, 63.0/64)
-				Divide(out, room, sums.Total())
+				for at := 0; at < len(x); at += n {
+					var sums Sums
+					sums.Exp(room, x[at:at+n], 63.0/64)
+					Divide(out[at:at+n], room, sums.Total())
+				}
 			}
 			report(b)
 		})

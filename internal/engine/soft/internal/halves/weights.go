@@ -8,92 +8,161 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// weightConstants are what weighVector needs, in the order in which the assembly reads them. e^d is
-// 2^m * 2^(j/8) * e^r with 8m + j = d * 8/ln 2, rounded: seven terms of the series leave an error of 2^-43. The roots
-// 2^(j/8), in halves of their bits, lack j << 49, so that adding 8m + j, shifted by 49, multiplies them by 2^m.
-type weightConstants struct {
-	low, high                 [8]uint32
-	rest                      [4]float64 // what ln 2/8 has more than away
-	c6, c5, c4, c3, half, one [4]float64
-	before, within            [4]uint64  // of the margin of the middle, in the bits that float32 drops
-	normal                    [4]float64 // distances below it have no normal float32
-	shift                     [4]float64 // adding it rounds to an integer, in the low bits
-	steps, away               [4]float64 // 8/ln 2 and ln 2/8
-	least, zero               [4]float64 // distances below least count as it, those below zero have the float32 0
-}
+// weighing is what weigh needs for a row, and its sums.
+type weighing struct{ scale, minusTop, sums [4]float64 }
 
 func four[T any](v T) [4]T { return [4]T{v, v, v, v} }
 
-// dropped is the margin of the middle between two float32s, in the last bits of a float64: 2^-43 of any.
-const dropped = 1 << 10
+// Kinds of scores for weigh.
+const (
+	near   = iota // no distance is beyond nearest, no score beyond reachable
+	far           // some are infinite, or far enough for a weight of 0
+	masked        // with a mask, and any score
+)
 
-var weighing = weightConstants{
-	low: [8]uint32{0, 0x3c7d517b, 0xa31b715, 0xd5362a27, 0x667f3bcd, 0x422aa0db, 0x995ad3ad, 0xdcfba487},
-	high: [8]uint32{0x3ff00000, 0x3fef72b8, 0x3fef06fe, 0x3feebfda, 0x3feea09e, 0x3feeace5, 0x3feee89f,
-		0x3fef5818},
-	rest: four(0x1.473de6af278edp-37), c6: four(1.0 / 720), c5: four(1.0 / 120), c4: four(1.0 / 24),
-	c3: four(1.0 / 6), half: four(0.5), one: four(1.0), before: four(uint64(1<<29-1<<28+dropped) << 35),
-	within: four(uint64(2*dropped+1) << 3), normal: four(-86.0), shift: four(0x1.8p52), steps: four(8 / math.Ln2),
-	away: four(0x1.62e42fefp-4), least: four(-110.0), zero: four(-105.0),
-}
+// nearest is less than the greatest distance that has a normal float32. Up to reachable, a score and a distance err by
+// less than 2^-41 where only their sum is rounded.
+const nearest, reachable = -86, 1 << 11
+
+// noMask are a mask.
+var noMask [piece]float32
+
+// piece is how many scores are weighed before a look at whether their rounding is decided.
+const piece = 256
 
 // QuickWeights reports whether Weights and Quotients work on this machine.
 func QuickWeights() bool { return machine == simd.AVX2 }
 
 // Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance to
-// the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-43, by four
-// sums. It returns false, and
-// leaves anything in scores, if it cannot tell how one rounds, or one is NaN or infinite. scale is not negative.
+// the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-39, in any
+// order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is positive.
 func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
-	fours := len(scores) / 4 * 4
-	tops, sums := four(math.Inf(-1)), [4]float64{}
-	for at, n := 0, 0; at < fours; at += n {
-		n = min(fours-at, most/4)
-		if topVector(&scores[at], part(mask, at), n/4, scale, &tops) != 0 {
-			return 0, false
+	r := scoreRow{scores: scores, weighing: weighing{scale: four(scale)}}
+	for j, m := range mask {
+		switch {
+		case m == 0:
+		case math.IsInf(float64(m), -1):
+			scores[j] += m
+		default:
+			r.mask = mask
 		}
 	}
-	product := func(j int) float64 {
-		p := float64(float64(scores[j]) * scale)
-		if len(mask) > 0 {
-			p += float64(mask[j])
-		}
-		return p
-	}
-	top := max(tops[0], tops[1], tops[2], tops[3])
-	for j := fours; j < len(scores); j++ {
-		top = max(top, product(j))
-	}
-	if math.IsNaN(top) || math.IsInf(top, 0) {
+	r.reach()
+	if math.IsNaN(r.top) || math.IsInf(r.top, 0) {
 		return 0, false
 	}
-	for j := fours; j < len(scores); j++ {
-		e := math.Exp(product(j) - top)
-		scores[j], total = float32(e), total+e
-	}
-	for at, n := 0, 0; at < fours; at += n {
-		n = min(fours-at, most/4)
-		if weighVector(&scores[at], part(mask, at), n/4, scale, top, &sums, &weighing) != 0 {
-			return 0, false
+	r.minusTop = four(-r.top)
+	whole := len(scores) / block * block
+	for at := 0; at < len(scores); {
+		n := min(piece, whole-at)
+		if n == 0 {
+			n = len(scores) - at
 		}
+		r.weigh(at, n)
+		at += n
 	}
-	return total + (sums[0] + sums[1]) + (sums[2] + sums[3]), true
+	total = r.rest + (r.sums[0] + r.sums[1]) + (r.sums[2] + r.sums[3])
+	return total, !math.IsNaN(total)
 }
 
-// part is where a list goes on, or nil.
-func part(list []float32, at int) *float32 {
-	if len(list) == 0 {
-		return nil
+// scoreRow is a row for Weights.
+type scoreRow struct {
+	weighing
+	scores, mask []float32
+	top, rest    float64 // the greatest, and exponentials that are not in the sums
+	kind         int
+	weights      [piece]float32
+}
+
+// product is a score, scaled and masked.
+func (r *scoreRow) product(j int) float64 {
+	p := float64(float64(r.scores[j]) * r.scale[0])
+	if len(r.mask) > 0 {
+		p += float64(r.mask[j])
 	}
-	return &list[at]
+	return p
+}
+
+// reach finds the greatest score, and of which kind the scores are.
+func (r *scoreRow) reach() {
+	n := len(r.scores)
+	if r.top = math.Inf(-1); len(r.mask) > 0 {
+		tops := four(r.top)
+		if n >= 4 {
+			topOf(&tops, &r.scores[0], &r.mask[0], n/4, r.scale[0])
+		}
+		r.top = max(tops[0], tops[1], tops[2], tops[3])
+		for j := n / 4 * 4; j < n; j++ {
+			r.top = max(r.top, r.product(j))
+		}
+		r.kind = masked
+		return
+	}
+	var ends [2]eight
+	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
+	for i := range ends[0] {
+		ends[0][i], ends[1][i] = low, high
+	}
+	if n >= 8 {
+		reachOf(&ends, &r.scores[0], n/8)
+	}
+	for i := range ends[0] {
+		low, high = min(low, ends[0][i]), max(high, ends[1][i])
+	}
+	for _, f := range r.scores[n/8*8:] {
+		low, high = min(low, f), max(high, f)
+	}
+	r.top = float64(float64(high) * r.scale[0])
+	bottom := float64(float64(low) * r.scale[0])
+	switch {
+	case max(r.top, -r.top) > reachable:
+		r.kind = masked
+	case bottom-r.top < nearest:
+		r.kind = far
+	}
+}
+
+// weigh replaces some scores, whole blocks or less than one.
+func (r *scoreRow) weigh(at, n int) {
+	var some, mask [block]float32
+	scores, sums, kind := &r.scores[at], r.sums, r.kind
+	more := &noMask[0]
+	if len(r.mask) > 0 {
+		more = &r.mask[at]
+	}
+	if n < block {
+		for j := range some {
+			some[j] = float32(math.Inf(-1))
+		}
+		copy(some[:], r.scores[at:at+n])
+		if len(r.mask) > 0 {
+			copy(mask[:], r.mask[at:at+n])
+		}
+		scores, more, kind = &some[0], &mask[0], max(kind, far)
+	}
+	if weigh(kind, &r.weights[0], scores, more, (n+block-1)/block, &r.weighing) == 0 {
+		copy(r.scores[at:at+n], r.weights[:])
+		return
+	}
+	r.sums = sums
+	if n > block {
+		half := n / 2 / block * block
+		r.weigh(at, half)
+		r.weigh(at+half, n-half)
+		return
+	}
+	for j := at; j < at+n; j++ {
+		e := math.Exp(r.product(j) - r.top)
+		r.scores[j], r.rest = float32(e), r.rest+e
+	}
 }
 
 // Quotients sets dst[i] to x[i] / by, rounded once. by is a total of Weights of some terms. Beside the total of math.Exp
-// in order, each term may differ by 2^-43 and by the last bit of math.Exp. Each of its terms-1 additions errs by up to
+// in order, each term may differ by 2^-39 and by the last bit of math.Exp. Each of its terms-1 additions errs by up to
 // 2^-53 of it, and so does each of the terms/4 of Weights and a few more. Quotients returns false unless that decides
 // each result, and each is finite.
 func Quotients(dst []fp16.Bits, x []float32, by float64, terms int) bool {
-	near := 0x1p-42 + float64(terms)*0x1p-52 // of by
+	near := 0x1p-38 + float64(terms)*0x1p-52 // of by
 	far := 1.1*0x1p-23 + near                // with the rounding of an inverse and a product in float32
 	ends := [2]float32{float32(1 / by * (1 - far)), float32(1 / by * (1 + far))}
 	exactly := func(to []fp16.Bits, x []float32) bool {

@@ -51,14 +51,14 @@ func TestWeights(t *testing.T) {
 						continue
 					}
 					decided++
-					require.InEpsilon(t, sum, total, 0x1p-43, "%d %g %s", n, spread, way)
+					require.InEpsilon(t, sum, total, 0x1p-39, "%d %g %s", n, spread, way)
 					for i, f := range want {
 						require.Equal(t, math.Float32bits(f), math.Float32bits(scores[i]), "%d %g %s: %d", n, spread, way, i)
 					}
 				}
 			}
 		}
-		require.Greater(t, decided, all*3/4)
+		require.Greater(t, decided, all*19/20)
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
 		for _, bad := range [][]float32{{1, 2, inf, 3}, {1, nan, 2, 3, 4}, {1, 2, 3, 4, nan}, {-inf, -inf, -inf, -inf, -inf}} {
 			_, ok := Weights(bad, nil, 1)
@@ -118,9 +118,9 @@ func TestQuotients(t *testing.T) {
 		for i := range x {
 			x[i] = 1 + 0x1p-11
 		}
-		require.True(t, Quotients(got, x, 1+0x1p-40, 256))
+		require.True(t, Quotients(got, x, 1+0x1p-37, 256))
 		require.Equal(t, slices.Repeat([]fp16.Bits{0x3c00}, len(x)), got)
-		require.False(t, Quotients(got, x, 1+0x1p-40, 1<<13))
+		require.False(t, Quotients(got, x, 1+0x1p-37, 1<<16))
 	})
 }
 

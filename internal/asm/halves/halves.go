@@ -1,0 +1,65 @@
+// Package halves writes assembly of the software engine's package of that name, all of it for AVX2.
+package halves
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/internal/asm/emit"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// width writes instructions for vectors of 256 bits.
+type width struct{ emit.Width }
+
+// Write writes all functions.
+func Write(f *emit.File) {
+	w := width{emit.Width{File: f, Bits: 256}}
+	f.Func("softmaxRows", "(s *softmaxing, rows int) (left int)",
+		`computes rows until one is left to Go. unsure are the elements of a block that the
+margin does not decide, or 0.`)
+	w.softmax()
+	f.Func("quickScale", "(dst *half, x *float32, blocks int, ends *[2]float32) (done int)",
+		"returns how many blocks it did before one where the ends differ.")
+	w.scale()
+	f.Func("reachOf", "(ends *[2]eight, scores *float32, eights int)",
+		"widens the least and the greatest, but for NaN.")
+	w.reach()
+	f.Func("topOf", "(top *[4]float64, scores, mask *float32, fours int, scale float64)",
+		"raises four maxima to those of scores, times scale, plus the mask, but for NaN.")
+	w.top()
+	f.Func("weigh", "(kind int, dst, scores, mask *float32, sixteens int, w *weighing) (bad int)",
+		`sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
+Kind 1 is far, kind 2 masked.`)
+	for kind := range 3 {
+		f.When("kind", kind, func() { w.weigh(kind) })
+	}
+	f.RET()
+}
+
+// abreast emits the steps of several chains in turn, so that one does not wait for another.
+func abreast(chains ...[]func()) {
+	for i := range chains[0] {
+		for _, c := range chains {
+			c[i]()
+		}
+	}
+}
+
+// single is memory with a float32 in each lane, double with a float64.
+func (w width) single(f float32) Mem {
+	return w.Table(8, func(int) int { return int(math.Float32bits(f)) })
+}
+
+func (w width) double(f float64) Mem {
+	b := math.Float64bits(f)
+	return w.Table(8, func(i int) int { return int(b >> (32 * (i % 2)) & (1<<32 - 1)) })
+}
+
+// loaded is a register with what memory has.
+func (w width) loaded(m Mem) reg.VecVirtual {
+	r := w.Vector()
+	w.VMOVUPS(m, r)
+	return r
+}
