@@ -7,8 +7,8 @@ import "github.com/anekit/anekit/ane/mil"
 const name = "buildInfo"
 
 // Products says how the software engine may multiply. With Words it may round what packed weights of 4 and 8 bits
-// multiply to 16 bits, and add the products of one vector in any order, as language models bear. Results are then those
-// of no other engine to the bit.
+// multiply to 16 bits, and add the products of a few vectors in any order, as language models bear. It may take the
+// products of a vector of zeros for 0. Results are then those of no other engine to the bit.
 const Products, Words = "anekit-products", "words"
 
 // Of returns the strings of the attribute.

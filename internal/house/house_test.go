@@ -93,7 +93,7 @@ var may = []struct {
 		"internal/ops"}},
 	{"internal/engine/soft/spatial", []string{"ane/fp16", "ane/mil", "internal/engine/soft/internal/",
 		"internal/engine/soft/run", "internal/ops"}},
-	{"internal/engine/soft/weighted", []string{"internal/engine/soft/internal/", "internal/engine/soft/run"}},
+	{"internal/engine/soft/weighted", []string{"ane/fp16", "internal/engine/soft/internal/", "internal/engine/soft/run"}},
 	{"internal/engine/soft/kernels", []string{"ane", "ane/fp16", "ane/mil", "internal/element",
 		"internal/engine/soft/detect", "internal/engine/soft/internal/", "internal/engine/soft/matrix",
 		"internal/engine/soft/run", "internal/engine/soft/spatial", "internal/engine/soft/weighted", "internal/numerics",

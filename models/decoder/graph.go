@@ -11,11 +11,12 @@ import (
 )
 
 // Names of inputs and outputs. Surfaces bind in the order of their names' bytes. This list has that order: inputs cos,
-// k00.., mask, sin, sum, v00.., x; outputs k00new.., v00new.., y. A program of a part of a layer has the sum of x and
-// the parts before as an input.
+// k00.., mask, sin, sum, used, v00.., x; outputs k00new.., v00new.., y. A program of a part of a layer has the sum of x
+// and the parts before as an input. In the form Compact used is 1 for columns that have a token, and 0 for the others.
+// Their state is 0 then, and the software engine does not multiply it.
 const (
 	inputCos, inputSin, inputMask, inputX = "cos", "sin", "mask", "x"
-	inputSum                              = "sum"
+	inputSum, inputUsed                   = "sum", "used"
 	outputY                               = "y"
 )
 

@@ -50,7 +50,11 @@ func (l layer) attend(x, sum build.Value, in map[string]build.Value, causal buil
 	query, k = l.rotate(query, in[inputCos], in[inputSin]), l.rotate(k, in[inputCos], in[inputSin])
 	query = l.Mul(l.queries(query), l.Scalar(1/math.Sqrt(float64(c.HeadDim))))
 	a := l.scores(query, in[inputK(l.i)], in[inputV(l.i)], in[inputMask], l.perHead(k), l.perHead(v), causal)
-	y = l.Add(sum, l.project("o", "self_attn.o_proj", l.join(a), extent{}, q))
+	a = l.join(a)
+	if l.columns > 1 && l.form == Compact {
+		a = l.Mul(a, in[inputUsed])
+	}
+	y = l.Add(sum, l.project("o", "self_attn.o_proj", a, extent{}, q))
 	return y, l.tokens(k), l.tokens(v)
 }
 
@@ -94,6 +98,9 @@ func (f *Folder) layers(form Form, columns, shown, context int, parts grouping, 
 		input(inputSum, g.state(c.Hidden)...)
 	}
 	if p.stage != forwards {
+		if columns > 1 && form == Compact {
+			input(inputUsed, columns, 1)
+		}
 		cache(inputV)
 	}
 	input(inputX, g.state(c.Hidden)...)

@@ -24,8 +24,8 @@ func (s *Session) tensor(l ane.Layout) (*ane.Tensor, error) {
 
 // pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from program to program
 // on the same surface: it is the output of one, and the input of the next. No program writes to x, so each pass
-// computes columns without a token from the same numbers. If they were results of the last pass, they would grow
-// without end.
+// computes columns without a token from the same numbers, in the form Compact from 0. If they were results of the last
+// pass, they would grow without end.
 type pass struct {
 	*tensors
 	columns  int
@@ -39,6 +39,8 @@ type tensors struct {
 	x        *ane.Tensor    // hidden state before all layers
 	between  [3]*ane.Tensor // hidden states: of a layer, and sums of its parts
 	cos, sin *ane.Tensor
+	used     *ane.Tensor   // nil for a step, and in other forms than Compact
+	written  int           // columns of x that may be other than 0
 	k, v     []*ane.Tensor // of the tokens of the pass, for each layer of a program
 }
 
@@ -69,6 +71,9 @@ func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
 		if piece.stage != forwards {
 			own(&p.cos, in, inputCos, model.Input)
 			own(&p.sin, in, inputSin, model.Input)
+			if s.model.o.form == Compact && p.columns > 1 {
+				own(&p.used, in, inputUsed, model.Input)
+			}
 			if set.shown > 0 {
 				own(&s.mask, in, inputMask, model.Input)
 			}
@@ -170,6 +175,7 @@ func (s *Session) embed(p *pass, tokens []int) error {
 	c, form := s.model.config, s.model.o.form
 	embed := s.model.folder.weights[embedding]
 	at := len(s.tokens)
+	p.written = max(p.written, len(tokens))
 	for i, token := range tokens {
 		embed.part(s.row[:c.Hidden], token, 0)
 		if embed.bits == 0 && s.model.trusting {
@@ -188,6 +194,19 @@ func (s *Session) embed(p *pass, tokens []int) error {
 		rotation(p.sin, i, form).store(sin)
 		s.copied += int64(2*c.Hidden + 2*2*half)
 	}
+	for i := len(tokens); p.used != nil && i < p.written; i++ {
+		clear(state(p.x, i).bytes[:2*c.Hidden])
+		s.copied += int64(2 * c.Hidden)
+	}
+	for i := 0; p.used != nil && i < p.columns; i++ {
+		var used [1]float32
+		if i < len(tokens) {
+			used[0] = 1
+		}
+		state(p.used, i).store(used[:])
+		s.copied += 2
+	}
+	p.written = len(tokens)
 	return nil
 }
 

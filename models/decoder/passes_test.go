@@ -29,8 +29,26 @@ func TestPassesOfAPrompt(t *testing.T) {
 				columns += m.layersOf[i].columns
 				left -= min(left, m.layersOf[i].columns)
 			}
-			require.Less(t, columns, 2*n+3, "%d tokens of %d bits", n, bits)
+			require.Less(t, columns, max(2*n+3, 9), "%d tokens of %d bits", n, bits)
 			require.LessOrEqual(t, passes, n/256+6, "%d tokens of %d bits", n, bits)
+		}
+	}
+}
+
+// The state of columns without a token is 0 in all layers, also where a longer prompt has used them before.
+func TestColumnsWithoutATokenAreZero(t *testing.T) {
+	for _, family := range decodertest.Families() {
+		want, m := open(t, engine.Soft, decodertest.Spec{Family: family, Layers: 3}, WithForm(Compact), Context(256))
+		s, row := begin(t, m), make([]float32, want.Hidden)
+		for _, n := range []int{13, 11, 16, 12} {
+			require.NoError(t, s.Truncate(0))
+			require.NoError(t, s.Prefill(t.Context(), text(n, want.Vocabulary, 1)))
+			p := s.passes[slices.IndexFunc(s.passes, func(p *pass) bool { return p != nil && p.columns == 16 })]
+			for i := range p.columns {
+				state(p.last, i).load(row)
+				used := slices.ContainsFunc(row, func(f float32) bool { return f != 0 })
+				require.Equal(t, i < n, used, "column %d after %d tokens of %v", i, n, family)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/sys/cpu"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/errtext"
@@ -237,7 +239,7 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	return nil
 }
 
-// costs are those of a step and of the weights that a pass of the form Compact reads, in columns of a pass. They are
+// costs are those of a step and of the weights that a pass of the form Compact reads, in tokens of a pass. They are
 // measured on AVX2 with weights of 16, 8 and 4 bits.
 func (m *Model) costs() (step, pass int) {
 	_, bits := m.config.quantization.of()
@@ -246,6 +248,9 @@ func (m *Model) costs() (step, pass int) {
 	}
 	return 4 + bits*3/8, 2 + bits
 }
+
+// fewTokens is the longest pass whose columns without a token cost nothing, on processors whose kernels skip them.
+const fewTokens = 64
 
 // cheapest returns the first set of the columns that take the first of n tokens, and the cost of all n: a longer pass
 // that is partly empty, or shorter ones.
@@ -256,11 +261,16 @@ func (m *Model) cheapest(n int) (first, cost int) {
 		return min(last, n-1), 0
 	}
 	step, pass := m.costs()
+	skips := cpu.X86.HasAVX2 && !cpu.X86.HasAVX512F
 	price := func(i int) int {
-		if i == 0 {
+		switch columns := m.layersOf[i].columns; {
+		case i == 0:
 			return step
+		case skips && columns <= fewTokens:
+			return pass + min(n, columns)
+		default:
+			return pass + columns
 		}
-		return pass + m.layersOf[i].columns
 	}
 	i := slices.IndexFunc(m.layersOf, func(s *set) bool { return n <= s.columns })
 	switch i {

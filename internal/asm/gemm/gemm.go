@@ -42,6 +42,13 @@ the matrix, strips are byStrip floats apart.`
 		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
 	w.decode()
 	w.writePicked()
+	f.Func("dotRows", "(vectors int, sums *float32, by int, x *float32, stride int, rows *half, from, pieces, pairs int)",
+		`adds the products of 1 to 6 vectors, stride elements apart, with pairs of rows of pieces of 32 halves, which are from
+elements apart, to sums, by elements apart for each vector.`)
+	for vectors := range 6 {
+		f.When("vectors", vectors+1, func() { w.dots(vectors + 1) })
+	}
+	f.RET()
 	f.Func("addEights", "(dst, b *float32, eights int)", "sets dst to b plus dst, eights times eight elements.")
 	w.add(false)
 	f.Func("addEach", "(dst, b *float32, eights int)", "adds the number at b to eights times eight elements of dst.")

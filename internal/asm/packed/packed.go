@@ -75,8 +75,8 @@ the next two. With 4 bits the first and third of four columns come before the ot
 	}
 	f.RET()
 	f.Func("tile", "(vectors int, d *tiling)",
-		"adds the products of a panel with 1 to 4 vectors of words to sums of 32 for each vector. It uses AVX2.")
-	for vectors := range 4 {
+		"adds the products of a panel with 1 to 6 vectors of words to sums of 32 for each vector. It uses AVX2.")
+	for vectors := range 6 {
 		f.When("vectors", vectors+1, func() { w.tile(vectors + 1) })
 	}
 	f.RET()

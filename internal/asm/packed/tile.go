@@ -58,7 +58,7 @@ func (w width) words() {
 // panel stores the integers of 16 rows as signed bytes: two columns of each row, then the next two.
 func (w width) panel(integers int) {
 	d := w.Dereference(w.Param("d"))
-	to, line, line3, ahead := w.Whole(d.Field("to")), w.Whole(d.Field("line")), w.GP64(), w.GP64()
+	to, line, line3 := w.Whole(d.Field("to")), w.Whole(d.Field("line")), w.GP64()
 	var fours [4]reg.GPVirtual
 	fours[0] = w.Whole(d.Field("data"))
 	for i := range fours[1:] {
@@ -66,13 +66,9 @@ func (w width) panel(integers int) {
 		w.LEAQ(Mem{Base: fours[i], Index: line, Scale: 4}, fours[i+1])
 	}
 	w.LEAQ(Mem{Base: line, Index: line, Scale: 2}, line3)
-	w.LEAQ(Mem{Base: fours[3], Index: line, Scale: 4}, ahead)
 	flip := w.Vector()
 	w.VPBROADCASTD(w.Place(d.Field("flip")), flip)
 	w.Times("step", w.Whole(d.Field("steps")), func() {
-		for i := range 4 {
-			w.PREFETCHT1(emit.At(ahead, 64*i))
-		}
 		r := w.Vectors(8)
 		for i := range r {
 			w.VBROADCASTI128(row(fours[i/4], line, line3, i%4, 0), r[i])
@@ -95,7 +91,6 @@ func (w width) panel(integers int) {
 		for _, four := range fours {
 			w.Add(16, four)
 		}
-		w.Add(256, ahead)
 		w.Add(2048/integers, to)
 	})
 	w.End()
@@ -127,9 +122,26 @@ func (w width) tile(vectors int) {
 	units, means, sums := w.Whole(d.Field("units")), w.Whole(d.Field("means")), w.Whole(d.Field("sums"))
 	line, line3 := w.Whole(d.Field("line")), w.GP64()
 	w.LEAQ(Mem{Base: line, Index: line, Scale: 2}, line3)
+	ahead, fetched := w.Whole(d.Field("ahead")), w.Whole(d.Field("fetched"))
+	w.ADDQ(w.Place(d.Field("data")), ahead)
+	xs := []reg.GPVirtual{x} // of the first vector, and of the fifth
+	if vectors > 4 {
+		xs = append(xs, w.GP64())
+		w.LEAQ(Mem{Base: x, Index: line, Scale: 4}, xs[1])
+	}
 	each := func(do func(i int, at func(base reg.Register, bytes int) Mem)) {
 		for i := range vectors {
-			do(i, func(base reg.Register, bytes int) Mem { return row(base, line, line3, i, bytes) })
+			do(i, func(base reg.Register, bytes int) Mem {
+				switch {
+				case i < 4:
+					return row(base, line, line3, i, bytes)
+				case base == x:
+					return row(xs[1], line, line3, i-4, bytes)
+				}
+				other := w.GP64()
+				w.LEAQ(Mem{Base: base, Index: line, Scale: 4}, other)
+				return row(other, line, line3, i-4, bytes)
+			})
 		}
 	}
 	w.Times("block", w.Whole(d.Field("blocks")), func() {
@@ -139,6 +151,10 @@ func (w width) tile(vectors int) {
 				products[i] = w.Zero()
 			}
 			w.Times("step", w.Whole(d.Field("steps")), func() {
+				for i := range 2 {
+					w.PREFETCHT1(emit.At(ahead, 64*i))
+				}
+				w.ADDQ(fetched, ahead)
 				for pair := range 4 {
 					integers := w.Vectors(2)
 					for half, r := range integers {
@@ -148,14 +164,19 @@ func (w width) tile(vectors int) {
 						both := w.Vector()
 						w.VPBROADCASTD(at(x, 4*pair), both)
 						for half, r := range integers {
-							product := w.Vector()
+							product := both // for the second
+							if half == 0 {
+								product = w.Vector()
+							}
 							w.VPMADDWD(both, r, product)
 							w.VPADDD(product, products[2*i+half], products[2*i+half])
 						}
 					})
 				}
 				w.Add(128, panel)
-				w.Add(16, x)
+				for _, x := range xs {
+					w.Add(16, x)
+				}
 			})
 			each(func(i int, at func(reg.Register, int) Mem) {
 				unit := w.Vector()

@@ -175,14 +175,19 @@ func (s *Step) readsHalves(i int) bool {
 	return s.In[i].DType == mil.FP16 || s.Packed != nil && s.Packed.At == i
 }
 
-// newPackedProduct returns nil if the product of n vectors with each row of operand at is one of matrices of floats.
+// newPackedProduct returns nil if the product of n vectors with each row of operand at is one of matrices of floats or,
+// without words, of halves.
 func newPackedProduct(s *Step, at, n int, bias bool) (run.Runner, int) {
 	w := s.weights(at)
+	if w == nil && at == 1 && s.Arith.Words && s.halved() && s.In[1].DType == mil.FP16 {
+		cols := s.In[0].len() / n
+		return weighted.Dense(n, s.In[1].len()/cols, cols, bias)
+	}
 	if w == nil || s.Arith.Operand != 0 {
 		return nil, 0
 	}
 	if s.Arith.Words {
-		if r, work := weighted.Product(w, 1-at, n, bias); r != nil {
+		if r, work := weighted.Packed(w, 1-at, n, bias); r != nil {
 			return r, work
 		}
 	}

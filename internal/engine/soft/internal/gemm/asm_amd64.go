@@ -66,6 +66,12 @@ func pickSixes(dst *float32, src *half, rows int, from int)
 //go:noescape
 func turnEights(dst *float32, src *float32, columns int, rows int, to int, from int)
 
+// dotRows adds the products of 1 to 6 vectors, stride elements apart, with pairs of rows of pieces of 32 halves, which are from
+// elements apart, to sums, by elements apart for each vector.
+//
+//go:noescape
+func dotRows(vectors int, sums *float32, by int, x *float32, stride int, rows *half, from int, pieces int, pairs int)
+
 // addEights sets dst to b plus dst, eights times eight elements.
 //
 //go:noescape

@@ -20,6 +20,11 @@
 // matrix that is as wide as a page share few lines of the first-level cache; a strip has none of that. AVX2 has kernels
 // for it. The bits are those of Mul.
 //
+// # Rows
+//
+// Dots multiplies a few vectors by rows of halves as they lie in memory, each decoded once for up to six vectors. Its
+// sums have an order of their own.
+//
 // NaN and infinities propagate as in IEEE 754, no operand is skipped for being
 // zero, and subnormals are kept. The processor determines the bits of a NaN.
 package gemm

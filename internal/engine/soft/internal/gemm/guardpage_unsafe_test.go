@@ -190,3 +190,22 @@ func TestPickedStaysInsideItsPages(t *testing.T) {
 		}
 	}
 }
+
+func TestDotsStayInsideTheirPages(t *testing.T) {
+	useStrips(t)
+	r := rand.New(rand.NewPCG(21, 22))
+	const most, count, n = 13, 6, 96
+	fs, fx, fr := newFence[float32](t, most*count), newFence[float32](t, most*n), newFence[half](t, count*n)
+	for _, atEnd := range []bool{true, false} {
+		for vectors := 1; vectors <= most; vectors++ {
+			for _, n := range []int{32, n} {
+				rows := rowsOf(r, count, n, 0)
+				x, elements := halves(r, vectors*n), rows.Elements
+				rows.Elements = fr.put(elements, atEnd)
+				sums := fs.put(make([]float32, vectors*count), atEnd)
+				Dots(sums, fx.put(x, atEnd), rows)
+				require.Equal(t, inLanes(x[(vectors-1)*n:], elements[(count-1)*n:]), sums[len(sums)-1])
+			}
+		}
+	}
+}

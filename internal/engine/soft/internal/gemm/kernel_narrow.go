@@ -13,6 +13,7 @@ func stripFloats(*float32, *float32, int, int, int, int, int)               {}
 func stripHalves(*float32, *half, int, int, int, int, int)                  {}
 func stripTurned(*float32, *half, int, int)                                 {}
 func decodeRows(*float32, *half, int, int, int, int)                        {}
+func dotRows(int, *float32, int, *float32, int, *half, int, int, int)       {}
 func addEights(*float32, *float32, int)                                     {}
 func addEach(*float32, *float32, int)                                       {}
 func halfLines(*float32, *float32, *half, int, int, int)                    {}

@@ -87,13 +87,16 @@ type paneling struct {
 
 // tiling are the arguments of tile: blocks of some groups, each of steps of eight columns. For each block scale has 16
 // scales, then their products with offsets. For each vector x has words, units that of each group, and means the sum of
-// each block.
+// each block. A step fetches two lines of memory: the first one ahead bytes after data, those of the next one fetched
+// bytes later.
 type tiling struct {
 	panel, scale        *float32
 	x, units, means     *float32
 	sums                *float32
 	line                int // bytes between vectors
 	blocks, each, steps int
+	data                *byte
+	ahead, fetched      int
 }
 
 // wordy are the arguments of wordRows: rows of blocks of some groups, each of steps of 32 columns. scale and product

@@ -46,7 +46,7 @@ func words(f *wording) (most uint32, steep bool)
 //go:noescape
 func panel(integers int, d *paneling)
 
-// tile adds the products of a panel with 1 to 4 vectors of words to sums of 32 for each vector. It uses AVX2.
+// tile adds the products of a panel with 1 to 6 vectors of words to sums of 32 for each vector. It uses AVX2.
 //
 //go:noescape
 func tile(vectors int, d *tiling)

@@ -36,8 +36,8 @@
 //
 // # Products of words
 //
-// Programs ask for them: see package buildinfo. Tiles multiply some vectors by 16 rows with AVX2: integers of 4 or 8 bits in blocks of a multiple of 32 columns. Of 8
-// bits they multiply a single vector too. A group of a vector is as many of its columns as divide a block and 128, a
+// Programs ask for them: see package buildinfo. Tiles multiply some vectors by 16 rows with AVX2: integers of 4 or 8
+// bits in blocks of a multiple of 32 columns. Of 8 bits they multiply a single vector too. A group of a vector is as many of its columns as divide a block and 128, a
 // power of two. It becomes integers n * unit of 16 bits, where unit is 2^-14 times the power of two in its greatest
 // element, and n is rounded to even. A vector is steep here if half of some 32 columns are less than 2^-8 of that. What
 // the integers of a steep vector leave becomes integers in the same way, which are added last. Other elements are off

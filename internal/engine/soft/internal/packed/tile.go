@@ -12,7 +12,7 @@ const (
 	TileVectors = 64 // at most
 	TileRows    = 16 // of a product
 	TileStride  = 32 // sums from those of one vector to the next
-	tileOnce    = 4  // vectors that the kernel takes
+	tileOnce    = 6  // vectors that the kernel takes
 	tileLeast   = 32 // columns of a group
 )
 
@@ -134,8 +134,13 @@ func (t *Tiles) Products(sums []float32, n, row int) bool {
 	t.panel(integers, scales, room, row)
 	d := tiling{panel: &integers[0], scale: &scales[0], line: 4 * 2 * w.record(), blocks: w.blocks(),
 		each: w.Wide / w.wordGroup(), steps: w.wordGroup() / 8}
-	for i := 0; i < n; i += tileOnce {
-		t.multiply(&d, sums, 2*i, min(tileOnce, n-i))
+	size := w.line(w.Cols)
+	d.data, d.ahead, d.fetched = &w.Data[row*size], TileRows*size, TileRows*w.line(8)
+	for i, left := 0, (n+tileOnce-1)/tileOnce; left > 0; left-- { // evenly
+		some := (n - i + left - 1) / left
+		t.multiply(&d, sums, 2*i, some)
+		i += some
+		d.ahead, d.fetched = 0, 0
 	}
 	for i, s := range t.vectors[:n] {
 		if s == uneven {
