@@ -37,7 +37,7 @@ func Top(g *Grid, head uint64) uint64 { return head & g.index }
 
 // TakeFrom is the step of Take after it has read the head.
 func TakeFrom(g *Grid, head uint64) bool {
-	_, ok := g.pop(head)
+	_, ok := g.pop(&g.slots[head&g.index], head, g.index)
 	return ok
 }
 

@@ -1,75 +1,79 @@
 package unimem
 
-import "runtime"
+// Take and give call nothing and spill nothing: an exchange waits for the stores before it, those of a frame too.
 
 // Take returns a free cell, the last given one first. Its errors are bare sentinels: ErrGridFull, ErrClosed.
 func (g *Grid) Take() (Cell, error) {
 	if g == nil {
 		return Cell{}, ErrClosed
 	}
-	for {
-		h := g.head.Load()
-		if h&g.index >= uint64(len(g.slots)) {
-			if err := g.empty(h); err != nil {
-				return Cell{}, err
+	for slots := g.slots; ; {
+		h, index := g.head.Load(), g.index
+		if i := h & index; i < uint64(len(slots)) {
+			if c, ok := g.pop(&slots[i], h, index); ok {
+				return c, nil
 			}
 			continue
 		}
-		if c, ok := g.pop(h); ok {
-			return c, nil
+		switch {
+		case g.closing.Load(): // a Close that checks the cells empties the stack, for some instructions
+		case g.life.closed():
+			return Cell{}, ErrClosed
+		case g.head.Load() == h:
+			return Cell{}, ErrGridFull
 		}
 	}
 }
 
-// pop takes the top cell of h if h is still the head. h has a top cell.
-func (g *Grid) pop(h uint64) (Cell, bool) {
-	i := h & g.index
-	s := &g.slots[i]
+// pop takes the top cell of h if h is still the head. s is its slot.
+func (g *Grid) pop(s *slot, h, index uint64) (Cell, bool) {
 	word, era := s.word.Load(), s.era.Load()
-	return Cell{g, word, uint32(i), era}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
-}
-
-// empty is the error of a Take that found no cell on h, or nil if it has to look again. While a Close checks the cells,
-// the stack is empty although they are free.
-func (g *Grid) empty(h uint64) error {
-	switch {
-	case g.closing.Load():
-		runtime.Gosched() // it lasts for some instructions of the closing goroutine
-		return nil
-	case g.life.closed():
-		return ErrClosed
-	case g.head.Load() != h:
-		return nil
-	}
-	return ErrGridFull
+	return Cell{g, word, uint32(h & index), era}, g.head.CompareAndSwap(h, (h|index)+1|word&index)
 }
 
 // Give returns a cell to the Grid; Take may return it again at once. Of several Gives of one cell one is accepted;
 // another may be refused before that one has returned. Its errors are bare sentinels: ErrForeignCell, ErrStaleCell,
 // ErrClosed.
-func (g *Grid) Give(c Cell) error {
-	if g == nil || c.grid != g || int(c.index) >= len(g.slots) {
+func (g *Grid) Give(c Cell) error { return g.give(c.grid, c.word, c.index, c.era) }
+
+// give is Give with the parts of the Cell.
+func (g *Grid) give(grid *Grid, word uint64, i, era uint32) error {
+	if g == nil || grid != g {
 		return ErrForeignCell
 	}
-	s := &g.slots[c.index]
-	generation := c.word&^g.link + g.link + 1
+	slots, index, link := g.slots, g.index, g.link
+	if int(i) >= len(slots) {
+		return ErrForeignCell
+	}
+	s := &slots[i]
 	h := g.head.Load()
-	// Close ends the life before it empties the stack, so nothing is pushed after that.
-	if h&g.index == g.index && g.life.closed() {
+	// The parts of a word have bits of their own: the next generation, one more than the depth of the top, the top.
+	next := (word | link) + 1
+	if top := h & index; top < uint64(len(slots)) {
+		next += (slots[top].word.Load()|index)&link + 1 + top
+	} else if g.life.closed() { // Close ends the life before it empties the stack, so nothing is pushed after that
 		return ErrClosed
+	} else {
+		next += index + 1 + index
 	}
-	if !s.holds(c) || !s.word.CompareAndSwap(c.word, generation|g.above(h)) {
-		return g.refusal(ErrStaleCell)
-	}
-	if generation == ^g.link {
-		generation = s.renew(g.above(h))
-	}
-	for !g.head.CompareAndSwap(h, h&^g.index|uint64(c.index)) {
-		h = g.head.Load()
-		if h&g.index == g.index && g.life.closed() {
+	if s.word.Load() != word || s.era.Load() != era || !s.word.CompareAndSwap(word, next) {
+		if g.life.closed() {
 			return ErrClosed
 		}
-		s.word.Store(generation | g.above(h))
+		return ErrStaleCell
+	}
+	if next|link == ^uint64(0) {
+		next = s.renew(next & link)
+	}
+	for !g.head.CompareAndSwap(h, h&^index|uint64(i)) {
+		h = g.head.Load()
+		below := index + 1 | index
+		if top := h & index; top < uint64(len(slots)) {
+			below = (slots[top].word.Load()|index)&link + 1 + top
+		} else if g.life.closed() {
+			return ErrClosed
+		}
+		s.word.Store(next&^link | below)
 	}
 	return nil
 }
@@ -86,23 +90,6 @@ func (s *slot) renew(link uint64) uint64 {
 	return 0
 }
 
-// above returns the link of a cell pushed onto h. It is valid if h is still the head when the push succeeds.
-func (g *Grid) above(h uint64) uint64 {
-	i := int(h & g.index)
-	if i >= len(g.slots) {
-		return g.index + 1 | g.index
-	}
-	depth := g.slots[i].word.Load() & (g.link - g.index)
-	return depth + g.index + 1 | uint64(i)
-}
-
-func (g *Grid) refusal(err error) error {
-	if g.life.closed() {
-		return ErrClosed
-	}
-	return err
-}
-
 // Free is the number of free cells, 0 after Close.
 func (g *Grid) Free() int {
 	if g == nil {
@@ -111,7 +98,7 @@ func (g *Grid) Free() int {
 	for {
 		h := g.head.Load()
 		n, ok := g.freeAt(h)
-		if ok && (n > 0 || g.empty(h) != nil) {
+		if ok && (n > 0 || !g.closing.Load() && g.head.Load() == h) {
 			return n
 		}
 	}
