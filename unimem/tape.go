@@ -1,9 +1,6 @@
 package unimem
 
-import (
-	"math"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Tape allocates spans of a Block one after the other. Take is lock-free and allocates no Go memory. All methods are
 // safe for concurrent use. Clear frees all spans for reuse, so the caller must not use a span after Clear.
@@ -26,6 +23,8 @@ type Tape struct {
 	several    *several // with InBlocks; then the fields above but generation are zero
 	life       *life    // of the Blocks
 	owned      bool     // a Layout owns and closes the Tape
+
+	take func(t *Tape, size, align int) ([]byte, error) // of one Block or of several
 }
 
 const closedBit = ^(^uintptr(0) >> 1)
@@ -45,7 +44,8 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 		if size < 0 {
 			return nil, fail("start", size, ErrSize, "0 is for no limit")
 		}
-		return &Tape{several: &several{config: c, life: l, limit: size}, life: l, owned: owned}, nil
+		take := func(t *Tape, size, align int) ([]byte, error) { return t.several.take(size, align) }
+		return &Tape{take: take, several: &several{config: c, life: l, limit: size}, life: l, owned: owned}, nil
 	}
 	b, err := openBlock(size, c, l, true)
 	if err != nil {
@@ -56,25 +56,11 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 
 // tapeOf makes a Tape of all bytes of a Block.
 func tapeOf(b *Block, owned bool) *Tape {
-	t := &Tape{total: uintptr(b.Size()), base: pointerTo(b.mem), addr: address(b.mem), block: b, life: b.life, owned: owned}
+	t := &Tape{take: takeOfOne, total: uintptr(b.Size()), base: pointerTo(b.mem), addr: address(b.mem), block: b,
+		life: b.life, owned: owned}
 	t.limit = t.addr + t.total
 	t.cursor.Store(t.addr)
 	return t
-}
-
-// refusal returns the error of a refused Take.
-func (t *Tape) refusal(size, align int) error {
-	switch {
-	case t.closed():
-		return ErrClosed
-	case align <= 0 || align&(align-1) != 0:
-		return ErrInvalidAlignment
-	case size < 0:
-		return ErrSize
-	case size > math.MaxInt-t.Total():
-		return errOverflow
-	}
-	return ErrTapeFull
 }
 
 func (t *Tape) closed() bool { return t == nil || t.life.closed() }

@@ -1,6 +1,7 @@
 package unimem
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -15,12 +16,43 @@ func pointerTo(mem []byte) pointer { return unsafe.Pointer(unsafe.SliceData(mem)
 //
 // Errors: ErrTapeFull (also matches ErrSize if the size overflows), ErrInvalidAlignment (align is not a power of two),
 // ErrSize (negative), ErrClosed; all are bare sentinels.
-func (t *Tape) Take(size, align int) ([]byte, error) {
-	p, err := t.bump(size, align)
-	if err != nil {
-		return nil, err
+func (t *Tape) Take(size, align int) (b []byte, err error) {
+	if err = ErrClosed; t != nil && t.take != nil {
+		b, err = t.take(t, size, align)
 	}
-	return unsafe.Slice((*byte)(p), size), nil
+	return
+}
+
+// maxSpan is more than any span has, so that the compiler knows a span for a slice of an array of so many bytes.
+const maxSpan = 1 << (30 + 16*(^uintptr(0)>>63))
+
+// takeOfOne is Take of a Tape of one Block. It calls nothing: the exchange waits for the stores of a frame.
+func takeOfOne(t *Tape, size, align int) ([]byte, error) {
+	beyond := uintptr(align) - 1
+	for uintptr(align)&beyond == 0 {
+		cur := t.cursor.Load()
+		// What wraps around is above total: the padding for an alignment that is not positive or of no address, a size
+		// that is negative.
+		at := (cur + beyond) &^ beyond
+		from, n := at-t.addr, uintptr(size)
+		if from > t.total || n > t.total-from || n > maxSpan {
+			break
+		}
+		if t.cursor.CompareAndSwap(cur, at+n) {
+			return (*[maxSpan]byte)(unsafe.Add(t.base, from))[:n:n], nil
+		}
+	}
+	switch {
+	case t.life.closed():
+		return nil, ErrClosed
+	case align <= 0 || uintptr(align)&beyond != 0:
+		return nil, ErrInvalidAlignment
+	case size < 0:
+		return nil, ErrSize
+	case size > math.MaxInt-int(t.total):
+		return nil, errOverflow
+	}
+	return nil, ErrTapeFull
 }
 
 // TryTake is Take without its errors, and short enough to be inlined. It returns nil where Take returns an error, for a
@@ -48,30 +80,6 @@ func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 	return unsafe.Add(t.base, at-t.addr)
 }
 
-func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
-	// The comparison with total also refuses negative sizes. That with limit refuses alignments that are not positive,
-	// those of no address in the Tape, and every alignment for a Tape without memory. So nothing below overflows.
-	beyond := uintptr(align) - 1
-	if t == nil || uintptr(size) > t.total || beyond >= t.limit || uintptr(align)&beyond != 0 {
-		if t != nil && t.several != nil { // its limit is 0
-			b, err := t.several.take(size, align)
-			return unsafe.Pointer(unsafe.SliceData(b)), err
-		}
-		return nil, t.refusal(size, align)
-	}
-	for {
-		cur := t.cursor.Load()
-		at := (cur + beyond) &^ beyond
-		end := at + uintptr(size)
-		if end > t.limit {
-			return nil, t.refusal(size, align)
-		}
-		if t.cursor.CompareAndSwap(cur, end) {
-			return unsafe.Add(t.base, at-t.addr), nil
-		}
-	}
-}
-
 // TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take, ErrPointerType and
 // ErrBoolType.
 func TakeOne[T any](t *Tape) (*T, error) {
@@ -86,8 +94,8 @@ func TakeOne[T any](t *Tape) (*T, error) {
 			return (*T)(p), nil
 		}
 	}
-	p, err := t.bump(int(size), int(align))
-	return (*T)(p), err
+	b, err := t.Take(int(size), int(align))
+	return (*T)(unsafe.Pointer(unsafe.SliceData(b))), err
 }
 
 // TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal to len. It is Take and
@@ -109,9 +117,9 @@ func TakeSlice[T any](t *Tape, n int) ([]T, error) {
 			return unsafe.Slice((*T)(p), n), nil
 		}
 	}
-	p, err := t.bump(int(size), int(align))
+	b, err := t.Take(int(size), int(align))
 	if err != nil {
 		return nil, err
 	}
-	return unsafe.Slice((*T)(p), n), nil
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
 }
