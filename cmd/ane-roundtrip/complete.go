@@ -72,6 +72,7 @@ func completions(root *cobra.Command) {
 		"policy":       extensions("json"),
 		"trace":        extensions("json"),
 		"report":       extensions("html", "json"),
+		"messages":     extensions("json"),
 		"model":        directories, "model-path": directories, "cache": directories, "dir": directories,
 		"plots":    directories,
 		"size":     fixed(bench.Sizes()...),

@@ -32,7 +32,8 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 			}
 			switch named++; {
 			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"), slices.Contains(words,
-				"--help"), slices.Contains(words, "--version"), slices.Contains(words, "--plan"):
+				"--help"), slices.Contains(words, "--version"), slices.Contains(words, "--plan"),
+				slices.Contains(words, "--render"), slices.Contains(words, "--show-tokens"):
 			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "lint", "cost", "weights", "probe",
 				"completion", "help",
 				"schema", "__complete"}, words[1]):

@@ -109,6 +109,8 @@ var may = []struct {
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "internal/engine/wrap", "internal/step", "unimem"}},
 	{"internal/engine/wrap", []string{"ane", "internal/access"}},
 	{"internal/leaktest", []string{"internal/await", "internal/bridgetest", "unimem"}},
+	{"internal/chat/jinja", []string{"internal/errtext"}},
+	{"internal/chat", []string{"internal/chat/jinja", "internal/errtext", "internal/wholefile"}},
 	{"internal/decodertest", []string{"ane/fp16", "internal/step", "unimem/safetensors"}},
 	{"internal/decoderbench", []string{"ane", "internal/engine/soft/peak", "internal/measure", "internal/procmem",
 		"internal/step", "internal/weightbench", "models/decoder", "internal/decodertest", "unimem/safetensors"}},

@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 135_500, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 138_800, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_780      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -23,7 +23,7 @@ type part struct {
 var parts = []part{
 	{"dma, nvme, dart", []string{"unimem/dma/", "internal/nvme/", "internal/dart/"}, 4_000},
 	{"GPU, Wasm, decoder, actor", []string{"unimem/metal/", "unimem/vulkan/", "unimem/wasm/", "ane/wasm/",
-		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/"}, 16_300},
+		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/", "internal/chat/"}, 19_600},
 	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/remark/",

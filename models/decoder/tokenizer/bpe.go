@@ -1,7 +1,5 @@
 package tokenizer
 
-import "fmt"
-
 // bpe is a byte-pair encoding: characters are merged in pairs, the pair with the lowest rank first.
 type bpe struct {
 	ids          map[string]int32
@@ -29,27 +27,24 @@ type candidate struct {
 }
 
 // encode appends the tokens of a word to out.
-func (m *bpe) encode(out []int, word string) ([]int, error) {
+func (m *bpe) encode(out []int, word string) []int {
 	if m.ignoreMerges {
 		if id, ok := m.ids[word]; ok {
-			return append(out, int(id)), nil
+			return append(out, int(id))
 		}
 	}
-	symbols, err := m.symbols(word)
-	if err != nil {
-		return out, err
-	}
+	symbols := m.symbols(word)
 	m.mergeAll(symbols)
 	for i := range symbols {
 		if !symbols[i].gone {
 			out = append(out, int(symbols[i].id))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // symbols returns the characters of a word as tokens.
-func (m *bpe) symbols(word string) ([]symbol, error) {
+func (m *bpe) symbols(word string) []symbol {
 	all := make([]symbol, 0, len(word))
 	add := func(id int32) {
 		if n := len(all); n > 0 {
@@ -73,8 +68,8 @@ func (m *bpe) symbols(word string) ([]symbol, error) {
 			for _, b := range []byte(char) {
 				add(m.bytes[b])
 			}
-		case m.unknown < 0:
-			return nil, fmt.Errorf("no token for the character %q", char)
+		case m.unknown < 0: // as in the library of the format: the text goes on without the character
+			continue
 		case !unknown || !m.fuse:
 			add(m.unknown)
 			unknown = true
@@ -84,7 +79,7 @@ func (m *bpe) symbols(word string) ([]symbol, error) {
 		}
 		unknown = false
 	}
-	return all, nil
+	return all
 }
 
 // hasBytes reports whether every byte of a character has a token.

@@ -9,7 +9,8 @@
 //   - Decoders: ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip of the left end. Without a decoder a space
 //     separates two tokens.
 //
-// Each may be in a Sequence. The error for any other part names it. The fields truncation and padding are ignored.
+// Each may be in a Sequence. The error for any other part names it. The fields truncation and padding, which are for
+// batches of texts, are ignored.
 package tokenizer
 
 import (
@@ -76,24 +77,30 @@ func (t *Tokenizer) Token(id int) (token string, ok bool) {
 
 // Encode returns the ids of a text, between the special tokens that the file's template puts around one text, such as
 // the token for its start. The names of special tokens inside the text become these tokens. Bytes that are not UTF-8
-// become U+FFFD. The error matches ErrUnusable: a text of more than 16 MiB, also after its normalization, or a
-// character that the vocabulary cannot express.
-func (t *Tokenizer) Encode(text string) ([]int, error) {
-	ids, err := t.encode(text)
+// become U+FFFD. A vocabulary without a token for unknown characters omits those that it lacks. The error matches
+// ErrUnusable: a text of more than 16 MiB, also after its normalization.
+func (t *Tokenizer) Encode(text string) ([]int, error) { return t.encode(text, t.prefix, t.suffix) }
+
+// EncodeBare returns the ids of a text that has its special tokens already, such as a rendered chat template: as Encode
+// does, without those around the text. The error matches ErrUnusable, as that of Encode.
+func (t *Tokenizer) EncodeBare(text string) ([]int, error) { return t.encode(text, nil, nil) }
+
+func (t *Tokenizer) encode(text string, prefix, suffix []int) ([]int, error) {
+	ids, err := t.inner(text, slices.Clone(prefix))
 	if err != nil {
 		return nil, &Error{Base: errtext.Base{Op: "encode", Err: ErrUnusable, Cause: err}}
 	}
-	return ids, nil
+	return append(ids, suffix...), nil
 }
 
-func (t *Tokenizer) encode(text string) ([]int, error) {
+// inner appends the ids of a text to out.
+func (t *Tokenizer) inner(text string, out []int) ([]int, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("a text of %d bytes; %d are allowed", len(text), maxText)
 	}
 	if !utf8.ValidString(text) {
 		text = toUTF8(text)
 	}
-	out := slices.Clone(t.prefix)
 	for i, p := range t.plain.split(text) {
 		if p.id >= 0 {
 			out = append(out, p.id)
@@ -113,13 +120,11 @@ func (t *Tokenizer) encode(text string) ([]int, error) {
 				return nil, err
 			}
 			for _, word := range words {
-				if out, err = t.bpe.encode(out, word); err != nil {
-					return nil, err
-				}
+				out = t.bpe.encode(out, word)
 			}
 		}
 	}
-	return append(out, t.suffix...), nil
+	return out, nil
 }
 
 // words applies the pre-tokenizers one after another. first says that the text begins the one that Encode was given.

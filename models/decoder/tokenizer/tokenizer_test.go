@@ -227,7 +227,7 @@ func TestLongWordsAllocateLittle(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(1, func() { join(nil, text, all, "Contiguous") }), float64(few))
 	require.Equal(t, []string{text}, join(nil, text, all, "Contiguous"))
 	m := bpe{ids: map[string]int32{"1": 0, "11": 1}, merges: map[[2]int32]merge{{0, 0}: {0, 1}}}
-	require.LessOrEqual(t, testing.AllocsPerRun(1, func() { _, _ = m.encode(nil, text) }), float64(few))
+	require.LessOrEqual(t, testing.AllocsPerRun(1, func() { _ = m.encode(nil, text) }), float64(few))
 }
 
 func TestStreamHoldsIncompleteCharacters(t *testing.T) {
@@ -383,8 +383,23 @@ func TestUnknownCharacters(t *testing.T) {
 	require.Len(t, ids, 3, "begin, blank, both characters fused")
 	require.Zero(t, ids[2])
 	model["unk_token"] = nil
-	_, err = parsed(t, file).Encode("漢")
-	require.ErrorIs(t, err, ErrUnusable)
+	ids, err = parsed(t, file).Encode("a漢b")
+	require.NoError(t, err)
+	bare, err := parsed(t, file).Encode("ab")
+	require.NoError(t, err)
+	require.Equal(t, bare, ids, "it is omitted, and its neighbors become neighbors")
+	require.NotEmpty(t, ids)
+}
+
+// A text with special tokens of its own gets none around it.
+func TestEncodeBare(t *testing.T) {
+	k := parsed(t, sentenceFile())
+	ids, err := k.Encode("</s>the")
+	require.NoError(t, err)
+	bare, err := k.EncodeBare("</s>the")
+	require.NoError(t, err)
+	require.Equal(t, append([]int{1}, bare...), ids)
+	require.Equal(t, 2, bare[0])
 }
 
 // A long text without blanks is one word of the tokenizers without pre-tokenizer.

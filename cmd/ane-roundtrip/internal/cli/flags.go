@@ -31,7 +31,7 @@ type Loaded struct {
 
 // Flag adds --load to a command.
 func (l *Loaded) Flag(cmd *cobra.Command, usual safetensors.Mode) {
-	cmd.Flags().StringVar(&l.Mode, "load", usual.String(), "`WAY` of weights to memory: map, read, or auto, which chooses")
+	cmd.Flags().StringVar(&l.Mode, "load", usual.String(), "`WAY` to load weights: map, read or auto")
 }
 
 // Choice returns the way of --load, or bad input.

@@ -15,17 +15,14 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	j := &job{app: a}
 	cmd := &cobra.Command{
-		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
+		Use:   "generate --model FOLDER --prompt TEXT|--messages FILE",
 		Short: "Generate text with a language model of the Llama family",
-		Long: `generate reads a folder as published (Llama 2 and 3, TinyLlama, Mistral, Qwen 2
-and 3), and prints tokens as they come: text for --prompt, ids for --tokens. The
-figures follow on standard error. --snapshot FILE keeps the conversation, and
-continues the one that FILE has. --form engine writes programs within the limits
-of Apple's chips, engine-int8 with weights of int8, compact with weights as
-stored. --plan opens no engine: it prints programs and bytes beside limits of a
-chip; the status is 2 if one is exceeded.`,
+		Long: `generate runs a Llama, Mistral or Qwen from a folder as published. Tokens go to
+standard output as they come, figures to standard error. --messages goes through
+the model's chat template, other prompts never do. --plan, --render (the text of
+--messages) and --show-tokens run nothing; the last two need no weights.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
-  ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50
+  ane-roundtrip generate --model m --messages talk.json --render
   ane-roundtrip generate --model m --plan --chip m4 --form engine-int8`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +33,10 @@ chip; the status is 2 if one is exceeded.`,
 					return
 				}
 				j.checkPrompt(cmd)
+				if j.looks() != "" {
+					j.look(t)
+					return
+				}
 				refuse(j.snapshot == "" && cmd.Flags().Changed("snapshot"),
 					"--snapshot has no name; give --snapshot FILE, or leave it out")
 				j.run(t)
@@ -44,6 +45,7 @@ chip; the status is 2 if one is exceeded.`,
 	}
 	j.modelFlags(cmd)
 	j.promptFlags(cmd)
+	j.lookFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&j.snapshot, "snapshot", "", "`FILE` that keeps the conversation")
 	f.BoolVar(&j.plan, "plan", false, "print what the model takes of a chip, run nothing")
@@ -141,7 +143,7 @@ func (j *job) modelFlags(cmd *cobra.Command) {
 	f.StringVar(&j.folder, "model", "", "`FOLDER` of the model")
 	f.IntVar(&j.max, "max", 128, "number `N` of new tokens at most")
 	f.StringVar(&j.form, "form", "",
-		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
+		"`FORM` of programs: engine, engine-int8 or compact")
 	f.IntVar(&j.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	j.details.Loaded.Flag(cmd, safetensors.AutoMode)
 	f.BoolVarP(&j.quiet, "quiet", "q", false, "print the answer alone, without the report")
@@ -157,7 +159,7 @@ func (j *job) promptFlags(cmd *cobra.Command) {
 	f.StringVar(&j.prompt, "prompt", "", "`TEXT` to continue")
 	f.StringVar(&j.tokens, "tokens", "", "`IDS` of tokens to continue, separated by commas")
 	f.Float64Var(&j.temperature, "temperature", 0, "`T` that divides the logits; 0: the most likely token")
-	f.Float64Var(&j.topP, "top-p", 1, "probability `P` of the tokens kept for the draw")
+	f.Float64Var(&j.topP, "top-p", 1, "probability `P` of tokens kept for the draw")
 	f.Uint64Var(&j.seed, "seed", 0, "seed `S` of the draws")
 }
 
@@ -176,8 +178,10 @@ func (j *job) snapshotArg(cmd *cobra.Command, args []string) error {
 
 // do begins the report and does the work of a command.
 func (j *job) do(cmd *cobra.Command, work func(*trial.T)) error {
-	j.text, j.whole = j.text || cmd.Flags().Changed("prompt"), cmd.Flags().Changed("max")
-	files := []cli.Input{{Flag: "--snapshot", Path: j.snapshot}, {Flag: "--guest", Path: j.guest}}
+	given := cmd.Flags().Changed
+	j.text, j.whole = j.text || given("prompt") || given("prompt-file") || given("messages"), given("max")
+	files := []cli.Input{{Flag: "--snapshot", Path: j.snapshot}, {Flag: "--guest", Path: j.guest},
+		{Flag: "--prompt-file", Path: j.promptFile}, {Flag: "--messages", Path: j.messages}}
 	if err := j.app.BeginReport(cmd, files...); err != nil {
 		return err
 	}
@@ -192,11 +196,21 @@ func (j *job) do(cmd *cobra.Command, work func(*trial.T)) error {
 // the other flags of a new actor.
 func (j *job) checkPrompt(cmd *cobra.Command) {
 	f, name := cmd.Flags(), strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	text, ids := f.Changed("prompt"), f.Changed("tokens")
-	refuse(text && ids || !text && !ids && (!j.acts || cmd.Name() == "run"),
-		"%s takes one of --prompt and --tokens; give --prompt TEXT or --tokens 1,2,3", name)
+	n := 0
+	for _, flag := range []string{"prompt", "tokens", "prompt-file", "messages"} {
+		if f.Changed(flag) {
+			n++
+		}
+	}
+	all, least := "--prompt and --tokens", 1
+	if !j.acts {
+		all = "--prompt, --prompt-file, --messages and --tokens"
+	} else if cmd.Name() != "run" {
+		least = 0
+	}
+	refuse(n > 1 || n < least, "%s takes one of %s; give --prompt TEXT or --tokens 1,2,3", name, all)
 	for _, name := range []string{"temperature", "top-p", "seed"} {
-		refuse(f.Changed(name) && !text && !ids,
+		refuse(f.Changed(name) && n == 0,
 			"--%s is for a new actor; give a prompt too, or leave it out: the file has the draws", name)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane/wasm"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/chat"
 	"github.com/anekit/anekit/internal/errtext"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models/actor"
@@ -31,6 +32,8 @@ type job struct {
 
 	// Flags.
 	folder, prompt, tokens, form, snapshot string // folder: --model
+	promptFile, messages                   string
+	render, show                           bool
 	max, context                           int
 	temperature, topP                      float64
 	seed                                   uint64
@@ -183,7 +186,7 @@ func (j *job) prepare(t *trial.T) {
 	n := len(j.frozen.Prompt) // of which not all is taken, perhaps; nor is the last token that the actor said
 	taken, all := max(j.frozen.Taken, n, 1), max(j.frozen.Taken+1, n)
 	if !j.thaw {
-		j.readPrompt(c.Vocabulary)
+		j.readPrompt(t, c.Vocabulary)
 		j.claim()
 		all = len(j.talked.Tokens())
 		taken = all
@@ -236,10 +239,10 @@ func (j *job) formOr(usual decoder.Form) decoder.Form {
 }
 
 // readPrompt reads --prompt or --tokens, and the flags of the draws.
-func (j *job) readPrompt(vocabulary int) {
+func (j *job) readPrompt(t *trial.T, vocabulary int) {
 	j.talked.Sampler = trial.Must(decoder.NewSampler(j.temperature, j.topP, j.seed))
 	if j.text {
-		j.talked.Prompt = trial.Must(j.words.Encode(j.prompt))
+		j.talked.Prompt = j.encode(t, j.words)
 	} else {
 		j.talked.Prompt = parseTokens(j.tokens)
 	}
@@ -307,7 +310,8 @@ func unsaved(err error) error {
 func bad(err error) error {
 	for _, kind := range []error{decoder.ErrConfig, decoder.ErrArchitecture, decoder.ErrWeights, decoder.ErrNaN,
 		decoder.ErrVocabulary, decoder.ErrTooLong, decoder.ErrTokenizer, decoder.ErrSampler, decoder.ErrLimits,
-		decoder.ErrSnapshot, actor.ErrSnapshot, actor.ErrGuest, wasm.ErrCode, wasm.ErrLimit, wasm.ErrExport} {
+		decoder.ErrSnapshot, actor.ErrSnapshot, actor.ErrGuest, wasm.ErrCode, wasm.ErrLimit, wasm.ErrExport, chat.ErrNone,
+		chat.ErrConversation, chat.ErrTemplate, chat.ErrRefused, chat.ErrBudget} {
 		if errors.Is(err, kind) {
 			return cli.Bad(err)
 		}

@@ -41,12 +41,23 @@ func needsOf(p decoder.Plan, f *decoder.Folder) needs {
 
 // checkPlan refuses flags that go with a run alone, and --chip that goes with a plan alone.
 func (j *job) checkPlan(cmd *cobra.Command) {
-	given := cmd.Flags().Changed
+	given, looks := cmd.Flags().Changed, j.looks()
 	refuse(given("chip") && !j.plan,
 		"--chip is for --plan; give both, or --emulate for a run within the limits of a chip")
-	for _, name := range []string{"prompt", "tokens", "max", "temperature", "top-p", "seed", "snapshot", "quiet", "load",
-		"engine", "broker", "numerics", "emulate", "require-ane"} {
-		refuse(given(name) && j.plan, "--%s is for a run, and --plan runs nothing; leave one of them out", name)
+	flags := []string{"max", "temperature", "top-p", "seed", "snapshot", "quiet", "load", "engine", "broker", "numerics",
+		"emulate", "require-ane"}
+	switch looks {
+	case "":
+		return
+	case "--plan":
+		flags = append(flags, "prompt", "prompt-file", "tokens", "messages", "render", "show-tokens")
+	case "--render":
+		flags = append(flags, "prompt", "prompt-file", "tokens", "show-tokens", "form", "context")
+	default:
+		flags = append(flags, "form", "context")
+	}
+	for _, name := range flags {
+		refuse(given(name), "--%s is for a run, and %s runs nothing; leave one of them out", name, looks)
 	}
 }
 

@@ -18,6 +18,16 @@ func View(d *doc.Doc, v *doc.Value) {
 			doc.Named("keys, values", size(v, "kv_reserved_bytes"), " for ", v.Plain("context"), " tokens"),
 			doc.Named("pass", v.Plain("chunk"), " tokens of a prompt"), doc.Named("programs", counts(v))})
 		programs(d, v)
+	case v.At("rendered").Here():
+		d.Unproved, d.Summary = "Conversation", doc.Line(v.Code("model"))
+		d.Section("Text", nil, doc.Facts{doc.Named("text", v.Text("rendered"))})
+	case v.At("pieces").Here():
+		d.Unproved, d.Summary = "Tokens", doc.Line(v.Code("model"))
+		t := doc.NewTable("Tokens", "#id", "piece")
+		for i, piece := range v.Items("pieces") {
+			t.Row(v.Items("tokens")[i].Plain(), piece.Text())
+		}
+		d.Section("Tokens", nil, t)
 	case v.At("guest").Here():
 		d.Section("Actor", nil, append(talk(d, v), actorFacts(v)...))
 		bars(d, "Times", "#time", v, (*doc.Value).Time, "load_ns", "load", "thaw_ns", "thaw", "time_to_first_token_ns",

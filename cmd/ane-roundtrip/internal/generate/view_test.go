@@ -56,3 +56,13 @@ func TestNamesOfFiles(t *testing.T) {
 	_, terminal = shown(t, acting)
 	require.Regexp(t, `(?m)^guest +talker.* of memory, SHA-256 0123456789abcdef\.\.\.$`, terminal)
 }
+
+// A look at a prompt has passed nothing, and shows what it found.
+func TestLooks(t *testing.T) {
+	page, _ := shown(t, `{"model":"m","tokens":[1,7],"pieces":["<s>","_a"]}`)
+	require.Contains(t, page, `<h1><span class="word">Tokens</span></h1>`)
+	require.Regexp(t, `>_a<`, page)
+	page, _ = shown(t, `{"model":"m","rendered":"<s>text"}`)
+	require.Contains(t, page, `<h1><span class="word">Conversation</span></h1>`)
+	require.Contains(t, page, `&lt;s&gt;text`)
+}
