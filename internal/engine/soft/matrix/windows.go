@@ -70,7 +70,7 @@ func NewWindows(w ops.Window, images, channels int, weight Operand, bias bool) *
 	if r.plane > panelMost {
 		return nil
 	}
-	r.chunk = min(channels, panelMost/r.plane)
+	r.chunk, _ = evenParts(channels, panelMost/r.plane)
 	r.together = max(sumsMost/(r.lines*r.columns)/block, 1)
 	if r.pointwise {
 		r.picks = gemm.Sixes(r.lines*r.columns, r.chunk)
