@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,9 @@ func TestFirstTokensFindWeightsThatAreNotFinite(t *testing.T) {
 				one(t, err, ErrNaN, "prefill", name, fmt.Sprintf("element %d is", 31*256+i))
 				require.Nil(t, s.Logits(), name)
 				require.Less(t, s.Position(), max(tokens, 2), name)
+				if strings.Contains(name, ".layers.0.") { // the keys of the next layer show it
+					require.Zero(t, s.Position(), name)
+				}
 				require.NoError(t, s.Truncate(0))
 			}
 			i++

@@ -85,6 +85,9 @@ func (k *fixed) offsets(sums [][]reg.VecVirtual) {
 	k.ADDQ(k.from, scale)
 	k.ADDQ(k.from, product)
 	some, done := k.Fresh("blocks"), k.Fresh("done")
+	if k.Bits == 256 {
+		k.stored(sums, scale, vector, blocks, done)
+	}
 	few := make([]LabelRef, len(sums[0]))
 	k.Here(some)
 	for half := range few {
@@ -111,6 +114,43 @@ func (k *fixed) offsets(sums [][]reg.VecVirtual) {
 		}
 	}
 	k.Here(done)
+}
+
+// stored is offsets of scales and offsets as they lie in memory, in whole vectors, if there are any.
+func (k *fixed) stored(sums [][]reg.VecVirtual, scale, vector, blocks reg.Register, done LabelRef) {
+	prepared, more := k.Fresh("prepared"), k.Vector()
+	halves, offsets, row := k.Whole(k.d.Field("halves")), k.Whole(k.d.Field("offsets")), k.GP64()
+	k.TESTQ(halves, halves)
+	k.JEQ(prepared)
+	k.MOVQ(k.from, row)
+	k.SHRQ(Imm(1), row)
+	k.ADDQ(row, halves)
+	k.ADDQ(row, offsets)
+	k.VBROADCASTSS(k.Place(k.d.Field("more")), more)
+	next := k.Fresh("stored")
+	k.Here(next)
+	for half, sum := range sums[0] {
+		s, product, rest, at := k.Vector(), k.Vector(), k.Vector(), 32*half
+		k.PREFETCHT1(emit.At(halves, 4096+16*half))
+		k.PREFETCHT1(emit.At(offsets, 4096+16*half))
+		k.VCVTPH2PS(emit.At(halves, 16*half), s)
+		k.VCVTPH2PS(emit.At(offsets, 16*half), product)
+		k.VMULPS(s, product, product)
+		k.VMULPS(s, more, rest)
+		k.VADDPS(rest, product, product)
+		k.VMULPS(emit.At(vector, at), product, product)
+		k.VSUBPS(product, sum, sum)
+		k.VMULPS(emit.At(vector, at+64), s, s)
+		k.VMOVUPS(s, emit.At(scale, at))
+		k.SUBQ(Imm(8), blocks)
+		k.JEQ(done)
+	}
+	k.Add(32, halves)
+	k.Add(32, offsets)
+	k.Add(64, scale)
+	k.Add(128, vector)
+	k.JMP(next)
+	k.Here(prepared)
 }
 
 // offset is offsets of a vector of blocks, or of those that mask has.

@@ -26,6 +26,11 @@ type fixes struct {
 	blocks       int    // of a row
 	line, stride int    // bytes of a row of data, and of one of scales
 	flip         uint32 // the bits that make integers unsigned
+
+	// With 256 bits and blocks of a multiple of 8, the scales and offsets as stored, in place of product: then scale is
+	// room alone, and more is added to offsets. Else nil.
+	halves, offsets *fp16.Bits
+	more            float32
 }
 
 // dots are the arguments of the kernels: rows of blocks of chunks of 64 integers. Each block has a scale, and of the

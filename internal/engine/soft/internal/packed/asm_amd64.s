@@ -882,7 +882,7 @@ DATA table14<>+28(SB)/4, $0xffffff81
 GLOBL table14<>(SB), RODATA|NOPTR, $32
 
 // func fixedRows(bits int, columns int, rows int, d *fixes)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VNNI, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VNNI, CMOV, F16C, FMA3, MMX+
 TEXT ·fixedRows(SB), NOSPLIT, $0-32
 	CMPQ         bits+0(FP), $+512
 	JNE          other
@@ -1931,15 +1931,58 @@ other:
 	VPBROADCASTD table21<>+0(SB), Y4
 
 row7:
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	MOVQ         24(AX), R8
+	MOVQ         32(AX), R9
+	MOVQ         40(AX), R10
+	MOVQ         80(AX), R11
+	ADDQ         DI, R8
+	ADDQ         DI, R9
+	MOVQ         112(AX), R12
+	MOVQ         120(AX), R13
+	TESTQ        R12, R12
+	JEQ          prepared
+	MOVQ         DI, R9
+	SHRQ         $0x01, R9
+	ADDQ         R9, R12
+	ADDQ         R9, R13
+	VBROADCASTSS 128(AX), Y7
 
+stored:
+	PREFETCHT1 4096(R12)
+	PREFETCHT1 4096(R13)
+	VCVTPH2PS  (R12), Y8
+	VCVTPH2PS  (R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMOVUPS    Y8, (R8)
+	SUBQ       $0x08, R11
+	JEQ        done7
+	PREFETCHT1 4112(R12)
+	PREFETCHT1 4112(R13)
+	VCVTPH2PS  16(R12), Y8
+	VCVTPH2PS  16(R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMOVUPS    Y8, 32(R8)
+	SUBQ       $0x08, R11
+	JEQ        done7
+	ADDQ       $+32, R12
+	ADDQ       $+32, R13
+	ADDQ       $+64, R8
+	ADDQ       $+128, R10
+	JMP        stored
+
+prepared:
 blocks7:
 	CMPQ    R11, $0x08
 	JLT     few7
@@ -2090,15 +2133,58 @@ other9:
 	VPBROADCASTD table21<>+0(SB), Y4
 
 row8:
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	MOVQ         24(AX), R8
+	MOVQ         32(AX), R9
+	MOVQ         40(AX), R10
+	MOVQ         80(AX), R11
+	ADDQ         DI, R8
+	ADDQ         DI, R9
+	MOVQ         112(AX), R12
+	MOVQ         120(AX), R13
+	TESTQ        R12, R12
+	JEQ          prepared2
+	MOVQ         DI, R9
+	SHRQ         $0x01, R9
+	ADDQ         R9, R12
+	ADDQ         R9, R13
+	VBROADCASTSS 128(AX), Y7
 
+stored2:
+	PREFETCHT1 4096(R12)
+	PREFETCHT1 4096(R13)
+	VCVTPH2PS  (R12), Y8
+	VCVTPH2PS  (R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMOVUPS    Y8, (R8)
+	SUBQ       $0x08, R11
+	JEQ        done8
+	PREFETCHT1 4112(R12)
+	PREFETCHT1 4112(R13)
+	VCVTPH2PS  16(R12), Y8
+	VCVTPH2PS  16(R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMOVUPS    Y8, 32(R8)
+	SUBQ       $0x08, R11
+	JEQ        done8
+	ADDQ       $+32, R12
+	ADDQ       $+32, R13
+	ADDQ       $+64, R8
+	ADDQ       $+128, R10
+	JMP        stored2
+
+prepared2:
 blocks8:
 	CMPQ    R11, $0x08
 	JLT     few9
@@ -2247,15 +2333,58 @@ other10:
 	VPBROADCASTD table21<>+0(SB), Y4
 
 row9:
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	MOVQ   24(AX), R8
-	MOVQ   32(AX), R9
-	MOVQ   40(AX), R10
-	MOVQ   80(AX), R11
-	ADDQ   DI, R8
-	ADDQ   DI, R9
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	MOVQ         24(AX), R8
+	MOVQ         32(AX), R9
+	MOVQ         40(AX), R10
+	MOVQ         80(AX), R11
+	ADDQ         DI, R8
+	ADDQ         DI, R9
+	MOVQ         112(AX), R12
+	MOVQ         120(AX), R13
+	TESTQ        R12, R12
+	JEQ          prepared3
+	MOVQ         DI, R9
+	SHRQ         $0x01, R9
+	ADDQ         R9, R12
+	ADDQ         R9, R13
+	VBROADCASTSS 128(AX), Y7
 
+stored3:
+	PREFETCHT1 4096(R12)
+	PREFETCHT1 4096(R13)
+	VCVTPH2PS  (R12), Y8
+	VCVTPH2PS  (R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     (R10), Y9, Y9
+	VSUBPS     Y9, Y5, Y5
+	VMULPS     64(R10), Y8, Y8
+	VMOVUPS    Y8, (R8)
+	SUBQ       $0x08, R11
+	JEQ        done9
+	PREFETCHT1 4112(R12)
+	PREFETCHT1 4112(R13)
+	VCVTPH2PS  16(R12), Y8
+	VCVTPH2PS  16(R13), Y9
+	VMULPS     Y8, Y9, Y9
+	VMULPS     Y8, Y7, Y10
+	VADDPS     Y10, Y9, Y9
+	VMULPS     32(R10), Y9, Y9
+	VSUBPS     Y9, Y6, Y6
+	VMULPS     96(R10), Y8, Y8
+	VMOVUPS    Y8, 32(R8)
+	SUBQ       $0x08, R11
+	JEQ        done9
+	ADDQ       $+32, R12
+	ADDQ       $+32, R13
+	ADDQ       $+64, R8
+	ADDQ       $+128, R10
+	JMP        stored3
+
+prepared3:
 blocks9:
 	CMPQ    R11, $0x08
 	JLT     few11

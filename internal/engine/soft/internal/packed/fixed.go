@@ -122,7 +122,10 @@ func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int
 	if w.Signed {
 		more, d.flip = 8, 0x88888888
 	}
-	w.prepare(room, row*blocks, n*blocks, exact, false, more)
+	stored := fixedBits() == 256 && blocks%8 == 0 && w.OffsetHalf != nil && !w.Signed // as language models have them
+	if !stored {
+		w.prepare(room, row*blocks, n*blocks, exact, false, more)
+	}
 	once := 1 // rows
 	if fixedBits() == 512 {
 		once = 4
@@ -133,6 +136,9 @@ func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int
 			at := room[from*blocks:]
 			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
 			d.product = &at[padded(n*blocks)]
+			if stored {
+				d.halves, d.offsets, d.more = &w.Scale[(row+from)*blocks], &w.OffsetHalf[(row+from)*blocks], more
+			}
 			fixedRows(fixedBits(), w.group(), once, &d)
 		}
 		from = n / once * once

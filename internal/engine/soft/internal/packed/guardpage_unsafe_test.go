@@ -52,7 +52,7 @@ func TestStaysInsideItsPages(t *testing.T) {
 				for _, s := range []struct{ rows, cols, wide int }{{1, 64, 64}, {3, 192, 64}, {18, 128, 128}, {5,
 					64, 16},
 					{2, 80, 16}, {2, 96, 32}, {5, 192, 64}, {7, 64, 32}, {4, 320, 32}, {6, 256, 128},
-					{2, 448, 32}, {3, 512, 32}} {
+					{2, 448, 32}, {3, 512, 32}, {2, 1536, 64}} {
 					w := random(r, k, s.rows, s.cols, 1, s.wide, false)
 					w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)
 					w.OffsetByte, w.OffsetHalf = fenced(t, w.OffsetByte, atEnd), fenced(t, w.OffsetHalf, atEnd)
