@@ -23,8 +23,8 @@ margin does not decide, or 0.`)
 	f.Func("quickScale", "(dst *half, x *float32, blocks int, ends *[2]float32) (done int)",
 		"returns how many blocks it did before one where the ends differ.")
 	w.scale()
-	f.Func("reachOf", "(ends *[2]eight, scores *float32, eights int)",
-		"widens the least and the greatest, but for NaN.")
+	f.Func("reachOf", "(ends *[2]float32, scores *float32, eights int)",
+		"finds the least and the greatest, but for NaN.")
 	w.reach()
 	f.Func("topOf", "(top *[4]float64, scores, mask *float32, fours int, scale float64)",
 		"raises four maxima to those of scores, times scale, plus the mask, but for NaN.")

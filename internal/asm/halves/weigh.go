@@ -1,6 +1,8 @@
 package halves
 
 import (
+	"math"
+
 	"github.com/anekit/anekit/internal/asm/emit"
 
 	. "github.com/mmcloughlin/avo/operand"
@@ -10,15 +12,24 @@ import (
 // reach writes the function that looks for the ends of some numbers.
 func (w width) reach() {
 	ends, from := w.Whole(w.Param("ends")), w.Whole(w.Param("scores"))
-	low, high := w.loaded(emit.At(ends, 0)), w.loaded(emit.At(ends, 32))
+	low, high := w.loaded(w.single(float32(math.Inf(1)))), w.loaded(w.single(float32(math.Inf(-1))))
 	w.Times("eight", w.Whole(w.Param("eights")), func() {
 		v := w.loaded(emit.At(from, 0))
 		w.VMINPS(low, v, low) // the second of these where v is NaN
 		w.VMAXPS(high, v, high)
 		w.Add(32, from)
 	})
-	w.VMOVUPS(low, emit.At(ends, 0))
-	w.VMOVUPS(high, emit.At(ends, 32))
+	for i, v := range []reg.VecVirtual{low, high} {
+		fold := []func(...Op){w.VMINPS, w.VMAXPS}[i]
+		t := w.XMM()
+		w.VEXTRACTF128(Imm(1), v, t)
+		fold(t, v.AsX(), v.AsX())
+		for _, order := range []uint64{0x0e, 0x01} {
+			w.VPERMILPS(Imm(order), v.AsX(), t)
+			fold(t, v.AsX(), v.AsX())
+		}
+		w.VMOVSS(v.AsX(), emit.At(ends, 4*i))
+	}
 	w.End()
 }
 

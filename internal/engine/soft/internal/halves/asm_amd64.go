@@ -13,10 +13,10 @@ func softmaxRows(s *softmaxing, rows int) (left int)
 //go:noescape
 func quickScale(dst *half, x *float32, blocks int, ends *[2]float32) (done int)
 
-// reachOf widens the least and the greatest, but for NaN.
+// reachOf finds the least and the greatest, but for NaN.
 //
 //go:noescape
-func reachOf(ends *[2]eight, scores *float32, eights int)
+func reachOf(ends *[2]float32, scores *float32, eights int)
 
 // topOf raises four maxima to those of scores, times scale, plus the mask, but for NaN.
 //

@@ -442,26 +442,58 @@ unsure:
 	VZEROUPPER
 	RET
 
-// func reachOf(ends *[2]eight, scores *float32, eights int)
+// func reachOf(ends *[2]float32, scores *float32, eights int)
 // Requires: AVX
 TEXT ·reachOf(SB), NOSPLIT, $0-24
 	MOVQ    ends+0(FP), AX
 	MOVQ    scores+8(FP), CX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
+	VMOVUPS table18<>+0(SB), Y0
+	VMOVUPS table19<>+0(SB), Y1
 	MOVQ    eights+16(FP), DX
 
 eight:
-	VMOVUPS (CX), Y2
-	VMINPS  Y0, Y2, Y0
-	VMAXPS  Y1, Y2, Y1
-	ADDQ    $+32, CX
-	DECQ    DX
-	JNE     eight
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
+	VMOVUPS      (CX), Y2
+	VMINPS       Y0, Y2, Y0
+	VMAXPS       Y1, Y2, Y1
+	ADDQ         $+32, CX
+	DECQ         DX
+	JNE          eight
+	VEXTRACTF128 $0x01, Y0, X2
+	VMINPS       X2, X0, X0
+	VPERMILPS    $0x0e, X0, X2
+	VMINPS       X2, X0, X0
+	VPERMILPS    $0x01, X0, X2
+	VMINPS       X2, X0, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0x0e, X1, X0
+	VMAXPS       X0, X1, X1
+	VPERMILPS    $0x01, X1, X0
+	VMAXPS       X0, X1, X1
+	VMOVSS       X1, 4(AX)
 	VZEROUPPER
 	RET
+
+DATA table18<>+0(SB)/4, $0x7f800000
+DATA table18<>+4(SB)/4, $0x7f800000
+DATA table18<>+8(SB)/4, $0x7f800000
+DATA table18<>+12(SB)/4, $0x7f800000
+DATA table18<>+16(SB)/4, $0x7f800000
+DATA table18<>+20(SB)/4, $0x7f800000
+DATA table18<>+24(SB)/4, $0x7f800000
+DATA table18<>+28(SB)/4, $0x7f800000
+GLOBL table18<>(SB), RODATA|NOPTR, $32
+
+DATA table19<>+0(SB)/4, $0xff800000
+DATA table19<>+4(SB)/4, $0xff800000
+DATA table19<>+8(SB)/4, $0xff800000
+DATA table19<>+12(SB)/4, $0xff800000
+DATA table19<>+16(SB)/4, $0xff800000
+DATA table19<>+20(SB)/4, $0xff800000
+DATA table19<>+24(SB)/4, $0xff800000
+DATA table19<>+28(SB)/4, $0xff800000
+GLOBL table19<>(SB), RODATA|NOPTR, $32
 
 // func topOf(top *[4]float64, scores *float32, mask *float32, fours int, scale float64)
 // Requires: AVX
@@ -513,38 +545,30 @@ sixteen:
 	VFMADD213PD  32(AX), Y7, Y3
 	VFMADD213PD  32(AX), Y8, Y4
 	VFMADD213PD  32(AX), Y9, Y5
-	VMOVUPD      table18<>+0(SB), Y6
-	VMOVUPD      table18<>+0(SB), Y7
-	VMOVUPD      table18<>+0(SB), Y8
-	VMOVUPD      table18<>+0(SB), Y9
+	VMOVUPD      table20<>+0(SB), Y6
+	VMOVUPD      table20<>+0(SB), Y7
+	VMOVUPD      table20<>+0(SB), Y8
+	VMOVUPD      table20<>+0(SB), Y9
 	VFMADD231PD  table4<>+0(SB), Y2, Y6
 	VFMADD231PD  table4<>+0(SB), Y3, Y7
 	VFMADD231PD  table4<>+0(SB), Y4, Y8
 	VFMADD231PD  table4<>+0(SB), Y5, Y9
-	VSUBPD       table18<>+0(SB), Y6, Y10
-	VSUBPD       table18<>+0(SB), Y7, Y11
-	VSUBPD       table18<>+0(SB), Y8, Y12
-	VSUBPD       table18<>+0(SB), Y9, Y13
-	VFNMADD231PD table19<>+0(SB), Y10, Y2
-	VFNMADD231PD table19<>+0(SB), Y11, Y3
-	VFNMADD231PD table19<>+0(SB), Y12, Y4
-	VFNMADD231PD table19<>+0(SB), Y13, Y5
-	VMOVUPD      table20<>+0(SB), Y10
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VFMADD231PD  table21<>+0(SB), Y2, Y10
-	VFMADD231PD  table21<>+0(SB), Y3, Y11
-	VFMADD231PD  table21<>+0(SB), Y4, Y12
-	VFMADD231PD  table21<>+0(SB), Y5, Y13
-	VFMADD213PD  table22<>+0(SB), Y2, Y10
-	VFMADD213PD  table22<>+0(SB), Y3, Y11
-	VFMADD213PD  table22<>+0(SB), Y4, Y12
-	VFMADD213PD  table22<>+0(SB), Y5, Y13
-	VFMADD213PD  table23<>+0(SB), Y2, Y10
-	VFMADD213PD  table23<>+0(SB), Y3, Y11
-	VFMADD213PD  table23<>+0(SB), Y4, Y12
-	VFMADD213PD  table23<>+0(SB), Y5, Y13
+	VSUBPD       table20<>+0(SB), Y6, Y10
+	VSUBPD       table20<>+0(SB), Y7, Y11
+	VSUBPD       table20<>+0(SB), Y8, Y12
+	VSUBPD       table20<>+0(SB), Y9, Y13
+	VFNMADD231PD table21<>+0(SB), Y10, Y2
+	VFNMADD231PD table21<>+0(SB), Y11, Y3
+	VFNMADD231PD table21<>+0(SB), Y12, Y4
+	VFNMADD231PD table21<>+0(SB), Y13, Y5
+	VMOVUPD      table22<>+0(SB), Y10
+	VMOVUPD      table22<>+0(SB), Y11
+	VMOVUPD      table22<>+0(SB), Y12
+	VMOVUPD      table22<>+0(SB), Y13
+	VFMADD231PD  table23<>+0(SB), Y2, Y10
+	VFMADD231PD  table23<>+0(SB), Y3, Y11
+	VFMADD231PD  table23<>+0(SB), Y4, Y12
+	VFMADD231PD  table23<>+0(SB), Y5, Y13
 	VFMADD213PD  table24<>+0(SB), Y2, Y10
 	VFMADD213PD  table24<>+0(SB), Y3, Y11
 	VFMADD213PD  table24<>+0(SB), Y4, Y12
@@ -565,6 +589,14 @@ sixteen:
 	VFMADD213PD  table28<>+0(SB), Y3, Y11
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y2, Y10
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table30<>+0(SB), Y2, Y10
+	VFMADD213PD  table30<>+0(SB), Y3, Y11
+	VFMADD213PD  table30<>+0(SB), Y4, Y12
+	VFMADD213PD  table30<>+0(SB), Y5, Y13
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
@@ -587,18 +619,18 @@ sixteen:
 	VMOVUPS      X9, 48(CX)
 	VSHUFPS      $0x88, Y11, Y10, Y6
 	VPSLLD       $0x03, Y6, Y6
-	VPADDD       table29<>+0(SB), Y6, Y6
+	VPADDD       table31<>+0(SB), Y6, Y6
 	VPMINUD      Y6, Y1, Y1
 	VSHUFPS      $0x88, Y13, Y12, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table31<>+0(SB), Y7, Y7
 	VPMINUD      Y7, Y1, Y1
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	DECQ         BX
 	JNE          sixteen
 	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table30<>+0(SB), Y1, Y0
+	VPMINUD      table32<>+0(SB), Y1, Y0
 	VPCMPEQD     Y0, Y1, Y1
 	VMOVMSKPS    Y1, AX
 	MOVQ         AX, bad+48(FP)
@@ -614,7 +646,7 @@ other:
 	MOVQ     mask+24(FP), BX
 	VMOVUPD  64(AX), Y0
 	VPCMPEQD Y1, Y1, Y1
-	VMOVUPD  table31<>+0(SB), Y2
+	VMOVUPD  table33<>+0(SB), Y2
 	MOVQ     sixteens+32(FP), BX
 
 sixteen2:
@@ -630,58 +662,50 @@ sixteen2:
 	VFMADD213PD  32(AX), Y8, Y4
 	VFMADD213PD  32(AX), Y9, Y5
 	VFMADD213PD  32(AX), Y10, Y6
-	VMOVUPD      table32<>+0(SB), Y7
-	VMOVUPD      table32<>+0(SB), Y8
-	VMOVUPD      table32<>+0(SB), Y9
-	VMOVUPD      table32<>+0(SB), Y10
+	VMOVUPD      table34<>+0(SB), Y7
+	VMOVUPD      table34<>+0(SB), Y8
+	VMOVUPD      table34<>+0(SB), Y9
+	VMOVUPD      table34<>+0(SB), Y10
 	VMAXPD       Y3, Y7, Y3
 	VMAXPD       Y4, Y8, Y4
 	VMAXPD       Y5, Y9, Y5
 	VMAXPD       Y6, Y10, Y6
-	VADDPD       table33<>+0(SB), Y3, Y11
-	VADDPD       table33<>+0(SB), Y4, Y12
-	VADDPD       table33<>+0(SB), Y5, Y13
-	VADDPD       table33<>+0(SB), Y6, Y14
-	VANDPD       table34<>+0(SB), Y11, Y11
-	VANDPD       table34<>+0(SB), Y12, Y12
-	VANDPD       table34<>+0(SB), Y13, Y13
-	VANDPD       table34<>+0(SB), Y14, Y14
+	VADDPD       table35<>+0(SB), Y3, Y11
+	VADDPD       table35<>+0(SB), Y4, Y12
+	VADDPD       table35<>+0(SB), Y5, Y13
+	VADDPD       table35<>+0(SB), Y6, Y14
+	VANDPD       table36<>+0(SB), Y11, Y11
+	VANDPD       table36<>+0(SB), Y12, Y12
+	VANDPD       table36<>+0(SB), Y13, Y13
+	VANDPD       table36<>+0(SB), Y14, Y14
 	VMINPD       Y11, Y2, Y2
 	VMINPD       Y12, Y2, Y2
 	VMINPD       Y13, Y2, Y2
 	VMINPD       Y14, Y2, Y2
-	VMOVUPD      table18<>+0(SB), Y7
-	VMOVUPD      table18<>+0(SB), Y8
-	VMOVUPD      table18<>+0(SB), Y9
-	VMOVUPD      table18<>+0(SB), Y10
+	VMOVUPD      table20<>+0(SB), Y7
+	VMOVUPD      table20<>+0(SB), Y8
+	VMOVUPD      table20<>+0(SB), Y9
+	VMOVUPD      table20<>+0(SB), Y10
 	VFMADD231PD  table4<>+0(SB), Y3, Y7
 	VFMADD231PD  table4<>+0(SB), Y4, Y8
 	VFMADD231PD  table4<>+0(SB), Y5, Y9
 	VFMADD231PD  table4<>+0(SB), Y6, Y10
-	VSUBPD       table18<>+0(SB), Y7, Y11
-	VSUBPD       table18<>+0(SB), Y8, Y12
-	VSUBPD       table18<>+0(SB), Y9, Y13
-	VSUBPD       table18<>+0(SB), Y10, Y14
-	VFNMADD231PD table19<>+0(SB), Y11, Y3
-	VFNMADD231PD table19<>+0(SB), Y12, Y4
-	VFNMADD231PD table19<>+0(SB), Y13, Y5
-	VFNMADD231PD table19<>+0(SB), Y14, Y6
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VMOVUPD      table20<>+0(SB), Y14
-	VFMADD231PD  table21<>+0(SB), Y3, Y11
-	VFMADD231PD  table21<>+0(SB), Y4, Y12
-	VFMADD231PD  table21<>+0(SB), Y5, Y13
-	VFMADD231PD  table21<>+0(SB), Y6, Y14
-	VFMADD213PD  table22<>+0(SB), Y3, Y11
-	VFMADD213PD  table22<>+0(SB), Y4, Y12
-	VFMADD213PD  table22<>+0(SB), Y5, Y13
-	VFMADD213PD  table22<>+0(SB), Y6, Y14
-	VFMADD213PD  table23<>+0(SB), Y3, Y11
-	VFMADD213PD  table23<>+0(SB), Y4, Y12
-	VFMADD213PD  table23<>+0(SB), Y5, Y13
-	VFMADD213PD  table23<>+0(SB), Y6, Y14
+	VSUBPD       table20<>+0(SB), Y7, Y11
+	VSUBPD       table20<>+0(SB), Y8, Y12
+	VSUBPD       table20<>+0(SB), Y9, Y13
+	VSUBPD       table20<>+0(SB), Y10, Y14
+	VFNMADD231PD table21<>+0(SB), Y11, Y3
+	VFNMADD231PD table21<>+0(SB), Y12, Y4
+	VFNMADD231PD table21<>+0(SB), Y13, Y5
+	VFNMADD231PD table21<>+0(SB), Y14, Y6
+	VMOVUPD      table22<>+0(SB), Y11
+	VMOVUPD      table22<>+0(SB), Y12
+	VMOVUPD      table22<>+0(SB), Y13
+	VMOVUPD      table22<>+0(SB), Y14
+	VFMADD231PD  table23<>+0(SB), Y3, Y11
+	VFMADD231PD  table23<>+0(SB), Y4, Y12
+	VFMADD231PD  table23<>+0(SB), Y5, Y13
+	VFMADD231PD  table23<>+0(SB), Y6, Y14
 	VFMADD213PD  table24<>+0(SB), Y3, Y11
 	VFMADD213PD  table24<>+0(SB), Y4, Y12
 	VFMADD213PD  table24<>+0(SB), Y5, Y13
@@ -702,6 +726,14 @@ sixteen2:
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
 	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y6, Y14
+	VFMADD213PD  table30<>+0(SB), Y3, Y11
+	VFMADD213PD  table30<>+0(SB), Y4, Y12
+	VFMADD213PD  table30<>+0(SB), Y5, Y13
+	VFMADD213PD  table30<>+0(SB), Y6, Y14
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y9, Y9
@@ -724,20 +756,20 @@ sixteen2:
 	VMOVUPS      X10, 48(CX)
 	VSHUFPS      $0x88, Y12, Y11, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table31<>+0(SB), Y7, Y7
 	VPMINUD      Y7, Y1, Y1
 	VSHUFPS      $0x88, Y14, Y13, Y8
 	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table29<>+0(SB), Y8, Y8
+	VPADDD       table31<>+0(SB), Y8, Y8
 	VPMINUD      Y8, Y1, Y1
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	DECQ         BX
 	JNE          sixteen2
 	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table30<>+0(SB), Y1, Y0
+	VPMINUD      table32<>+0(SB), Y1, Y0
 	VPCMPEQD     Y0, Y1, Y1
-	VCMPPD       $0x01, table31<>+0(SB), Y2, Y2
+	VCMPPD       $0x01, table33<>+0(SB), Y2, Y2
 	VORPD        Y2, Y1, Y1
 	VMOVMSKPS    Y1, AX
 	MOVQ         AX, bad+48(FP)
@@ -753,7 +785,7 @@ other2:
 	MOVQ     mask+24(FP), BX
 	VMOVUPD  64(AX), Y0
 	VPCMPEQD Y1, Y1, Y1
-	VMOVUPD  table31<>+0(SB), Y2
+	VMOVUPD  table33<>+0(SB), Y2
 	MOVQ     sixteens+32(FP), SI
 
 sixteen3:
@@ -777,58 +809,50 @@ sixteen3:
 	VADDPD       32(AX), Y4, Y4
 	VADDPD       32(AX), Y5, Y5
 	VADDPD       32(AX), Y6, Y6
-	VMOVUPD      table32<>+0(SB), Y7
-	VMOVUPD      table32<>+0(SB), Y8
-	VMOVUPD      table32<>+0(SB), Y9
-	VMOVUPD      table32<>+0(SB), Y10
+	VMOVUPD      table34<>+0(SB), Y7
+	VMOVUPD      table34<>+0(SB), Y8
+	VMOVUPD      table34<>+0(SB), Y9
+	VMOVUPD      table34<>+0(SB), Y10
 	VMAXPD       Y3, Y7, Y3
 	VMAXPD       Y4, Y8, Y4
 	VMAXPD       Y5, Y9, Y5
 	VMAXPD       Y6, Y10, Y6
-	VADDPD       table33<>+0(SB), Y3, Y11
-	VADDPD       table33<>+0(SB), Y4, Y12
-	VADDPD       table33<>+0(SB), Y5, Y13
-	VADDPD       table33<>+0(SB), Y6, Y14
-	VANDPD       table34<>+0(SB), Y11, Y11
-	VANDPD       table34<>+0(SB), Y12, Y12
-	VANDPD       table34<>+0(SB), Y13, Y13
-	VANDPD       table34<>+0(SB), Y14, Y14
+	VADDPD       table35<>+0(SB), Y3, Y11
+	VADDPD       table35<>+0(SB), Y4, Y12
+	VADDPD       table35<>+0(SB), Y5, Y13
+	VADDPD       table35<>+0(SB), Y6, Y14
+	VANDPD       table36<>+0(SB), Y11, Y11
+	VANDPD       table36<>+0(SB), Y12, Y12
+	VANDPD       table36<>+0(SB), Y13, Y13
+	VANDPD       table36<>+0(SB), Y14, Y14
 	VMINPD       Y11, Y2, Y2
 	VMINPD       Y12, Y2, Y2
 	VMINPD       Y13, Y2, Y2
 	VMINPD       Y14, Y2, Y2
-	VMOVUPD      table18<>+0(SB), Y7
-	VMOVUPD      table18<>+0(SB), Y8
-	VMOVUPD      table18<>+0(SB), Y9
-	VMOVUPD      table18<>+0(SB), Y10
+	VMOVUPD      table20<>+0(SB), Y7
+	VMOVUPD      table20<>+0(SB), Y8
+	VMOVUPD      table20<>+0(SB), Y9
+	VMOVUPD      table20<>+0(SB), Y10
 	VFMADD231PD  table4<>+0(SB), Y3, Y7
 	VFMADD231PD  table4<>+0(SB), Y4, Y8
 	VFMADD231PD  table4<>+0(SB), Y5, Y9
 	VFMADD231PD  table4<>+0(SB), Y6, Y10
-	VSUBPD       table18<>+0(SB), Y7, Y11
-	VSUBPD       table18<>+0(SB), Y8, Y12
-	VSUBPD       table18<>+0(SB), Y9, Y13
-	VSUBPD       table18<>+0(SB), Y10, Y14
-	VFNMADD231PD table19<>+0(SB), Y11, Y3
-	VFNMADD231PD table19<>+0(SB), Y12, Y4
-	VFNMADD231PD table19<>+0(SB), Y13, Y5
-	VFNMADD231PD table19<>+0(SB), Y14, Y6
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VMOVUPD      table20<>+0(SB), Y14
-	VFMADD231PD  table21<>+0(SB), Y3, Y11
-	VFMADD231PD  table21<>+0(SB), Y4, Y12
-	VFMADD231PD  table21<>+0(SB), Y5, Y13
-	VFMADD231PD  table21<>+0(SB), Y6, Y14
-	VFMADD213PD  table22<>+0(SB), Y3, Y11
-	VFMADD213PD  table22<>+0(SB), Y4, Y12
-	VFMADD213PD  table22<>+0(SB), Y5, Y13
-	VFMADD213PD  table22<>+0(SB), Y6, Y14
-	VFMADD213PD  table23<>+0(SB), Y3, Y11
-	VFMADD213PD  table23<>+0(SB), Y4, Y12
-	VFMADD213PD  table23<>+0(SB), Y5, Y13
-	VFMADD213PD  table23<>+0(SB), Y6, Y14
+	VSUBPD       table20<>+0(SB), Y7, Y11
+	VSUBPD       table20<>+0(SB), Y8, Y12
+	VSUBPD       table20<>+0(SB), Y9, Y13
+	VSUBPD       table20<>+0(SB), Y10, Y14
+	VFNMADD231PD table21<>+0(SB), Y11, Y3
+	VFNMADD231PD table21<>+0(SB), Y12, Y4
+	VFNMADD231PD table21<>+0(SB), Y13, Y5
+	VFNMADD231PD table21<>+0(SB), Y14, Y6
+	VMOVUPD      table22<>+0(SB), Y11
+	VMOVUPD      table22<>+0(SB), Y12
+	VMOVUPD      table22<>+0(SB), Y13
+	VMOVUPD      table22<>+0(SB), Y14
+	VFMADD231PD  table23<>+0(SB), Y3, Y11
+	VFMADD231PD  table23<>+0(SB), Y4, Y12
+	VFMADD231PD  table23<>+0(SB), Y5, Y13
+	VFMADD231PD  table23<>+0(SB), Y6, Y14
 	VFMADD213PD  table24<>+0(SB), Y3, Y11
 	VFMADD213PD  table24<>+0(SB), Y4, Y12
 	VFMADD213PD  table24<>+0(SB), Y5, Y13
@@ -849,6 +873,14 @@ sixteen3:
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
 	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y6, Y14
+	VFMADD213PD  table30<>+0(SB), Y3, Y11
+	VFMADD213PD  table30<>+0(SB), Y4, Y12
+	VFMADD213PD  table30<>+0(SB), Y5, Y13
+	VFMADD213PD  table30<>+0(SB), Y6, Y14
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y9, Y9
@@ -871,11 +903,11 @@ sixteen3:
 	VMOVUPS      X10, 48(CX)
 	VSHUFPS      $0x88, Y12, Y11, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table31<>+0(SB), Y7, Y7
 	VPMINUD      Y7, Y1, Y1
 	VSHUFPS      $0x88, Y14, Y13, Y8
 	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table29<>+0(SB), Y8, Y8
+	VPADDD       table31<>+0(SB), Y8, Y8
 	VPMINUD      Y8, Y1, Y1
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -883,9 +915,9 @@ sixteen3:
 	DECQ         SI
 	JNE          sixteen3
 	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table30<>+0(SB), Y1, Y0
+	VPMINUD      table32<>+0(SB), Y1, Y0
 	VPCMPEQD     Y0, Y1, Y1
-	VCMPPD       $0x01, table31<>+0(SB), Y2, Y2
+	VCMPPD       $0x01, table33<>+0(SB), Y2, Y2
 	VORPD        Y2, Y1, Y1
 	VMOVMSKPS    Y1, AX
 	MOVQ         AX, bad+48(FP)
@@ -895,172 +927,172 @@ sixteen3:
 other3:
 	RET
 
-DATA table18<>+0(SB)/4, $0x00000000
-DATA table18<>+4(SB)/4, $0x43380000
-DATA table18<>+8(SB)/4, $0x00000000
-DATA table18<>+12(SB)/4, $0x43380000
-DATA table18<>+16(SB)/4, $0x00000000
-DATA table18<>+20(SB)/4, $0x43380000
-DATA table18<>+24(SB)/4, $0x00000000
-DATA table18<>+28(SB)/4, $0x43380000
-GLOBL table18<>(SB), RODATA|NOPTR, $32
-
-DATA table19<>+0(SB)/4, $0xfefa39ef
-DATA table19<>+4(SB)/4, $0x3fe62e42
-DATA table19<>+8(SB)/4, $0xfefa39ef
-DATA table19<>+12(SB)/4, $0x3fe62e42
-DATA table19<>+16(SB)/4, $0xfefa39ef
-DATA table19<>+20(SB)/4, $0x3fe62e42
-DATA table19<>+24(SB)/4, $0xfefa39ef
-DATA table19<>+28(SB)/4, $0x3fe62e42
-GLOBL table19<>(SB), RODATA|NOPTR, $32
-
-DATA table20<>+0(SB)/4, $0x07e52c8c
-DATA table20<>+4(SB)/4, $0x3f2a1a42
-DATA table20<>+8(SB)/4, $0x07e52c8c
-DATA table20<>+12(SB)/4, $0x3f2a1a42
-DATA table20<>+16(SB)/4, $0x07e52c8c
-DATA table20<>+20(SB)/4, $0x3f2a1a42
-DATA table20<>+24(SB)/4, $0x07e52c8c
-DATA table20<>+28(SB)/4, $0x3f2a1a42
+DATA table20<>+0(SB)/4, $0x00000000
+DATA table20<>+4(SB)/4, $0x43380000
+DATA table20<>+8(SB)/4, $0x00000000
+DATA table20<>+12(SB)/4, $0x43380000
+DATA table20<>+16(SB)/4, $0x00000000
+DATA table20<>+20(SB)/4, $0x43380000
+DATA table20<>+24(SB)/4, $0x00000000
+DATA table20<>+28(SB)/4, $0x43380000
 GLOBL table20<>(SB), RODATA|NOPTR, $32
 
-DATA table21<>+0(SB)/4, $0xff055822
-DATA table21<>+4(SB)/4, $0x3ef9ef34
-DATA table21<>+8(SB)/4, $0xff055822
-DATA table21<>+12(SB)/4, $0x3ef9ef34
-DATA table21<>+16(SB)/4, $0xff055822
-DATA table21<>+20(SB)/4, $0x3ef9ef34
-DATA table21<>+24(SB)/4, $0xff055822
-DATA table21<>+28(SB)/4, $0x3ef9ef34
+DATA table21<>+0(SB)/4, $0xfefa39ef
+DATA table21<>+4(SB)/4, $0x3fe62e42
+DATA table21<>+8(SB)/4, $0xfefa39ef
+DATA table21<>+12(SB)/4, $0x3fe62e42
+DATA table21<>+16(SB)/4, $0xfefa39ef
+DATA table21<>+20(SB)/4, $0x3fe62e42
+DATA table21<>+24(SB)/4, $0xfefa39ef
+DATA table21<>+28(SB)/4, $0x3fe62e42
 GLOBL table21<>(SB), RODATA|NOPTR, $32
 
-DATA table22<>+0(SB)/4, $0xaaf215d0
-DATA table22<>+4(SB)/4, $0x3f56c188
-DATA table22<>+8(SB)/4, $0xaaf215d0
-DATA table22<>+12(SB)/4, $0x3f56c188
-DATA table22<>+16(SB)/4, $0xaaf215d0
-DATA table22<>+20(SB)/4, $0x3f56c188
-DATA table22<>+24(SB)/4, $0xaaf215d0
-DATA table22<>+28(SB)/4, $0x3f56c188
+DATA table22<>+0(SB)/4, $0x07e52c8c
+DATA table22<>+4(SB)/4, $0x3f2a1a42
+DATA table22<>+8(SB)/4, $0x07e52c8c
+DATA table22<>+12(SB)/4, $0x3f2a1a42
+DATA table22<>+16(SB)/4, $0x07e52c8c
+DATA table22<>+20(SB)/4, $0x3f2a1a42
+DATA table22<>+24(SB)/4, $0x07e52c8c
+DATA table22<>+28(SB)/4, $0x3f2a1a42
 GLOBL table22<>(SB), RODATA|NOPTR, $32
 
-DATA table23<>+0(SB)/4, $0x662e023b
-DATA table23<>+4(SB)/4, $0x3f811108
-DATA table23<>+8(SB)/4, $0x662e023b
-DATA table23<>+12(SB)/4, $0x3f811108
-DATA table23<>+16(SB)/4, $0x662e023b
-DATA table23<>+20(SB)/4, $0x3f811108
-DATA table23<>+24(SB)/4, $0x662e023b
-DATA table23<>+28(SB)/4, $0x3f811108
+DATA table23<>+0(SB)/4, $0xff055822
+DATA table23<>+4(SB)/4, $0x3ef9ef34
+DATA table23<>+8(SB)/4, $0xff055822
+DATA table23<>+12(SB)/4, $0x3ef9ef34
+DATA table23<>+16(SB)/4, $0xff055822
+DATA table23<>+20(SB)/4, $0x3ef9ef34
+DATA table23<>+24(SB)/4, $0xff055822
+DATA table23<>+28(SB)/4, $0x3ef9ef34
 GLOBL table23<>(SB), RODATA|NOPTR, $32
 
-DATA table24<>+0(SB)/4, $0x43084509
-DATA table24<>+4(SB)/4, $0x3fa55555
-DATA table24<>+8(SB)/4, $0x43084509
-DATA table24<>+12(SB)/4, $0x3fa55555
-DATA table24<>+16(SB)/4, $0x43084509
-DATA table24<>+20(SB)/4, $0x3fa55555
-DATA table24<>+24(SB)/4, $0x43084509
-DATA table24<>+28(SB)/4, $0x3fa55555
+DATA table24<>+0(SB)/4, $0xaaf215d0
+DATA table24<>+4(SB)/4, $0x3f56c188
+DATA table24<>+8(SB)/4, $0xaaf215d0
+DATA table24<>+12(SB)/4, $0x3f56c188
+DATA table24<>+16(SB)/4, $0xaaf215d0
+DATA table24<>+20(SB)/4, $0x3f56c188
+DATA table24<>+24(SB)/4, $0xaaf215d0
+DATA table24<>+28(SB)/4, $0x3f56c188
 GLOBL table24<>(SB), RODATA|NOPTR, $32
 
-DATA table25<>+0(SB)/4, $0x59c57d12
-DATA table25<>+4(SB)/4, $0x3fc55555
-DATA table25<>+8(SB)/4, $0x59c57d12
-DATA table25<>+12(SB)/4, $0x3fc55555
-DATA table25<>+16(SB)/4, $0x59c57d12
-DATA table25<>+20(SB)/4, $0x3fc55555
-DATA table25<>+24(SB)/4, $0x59c57d12
-DATA table25<>+28(SB)/4, $0x3fc55555
+DATA table25<>+0(SB)/4, $0x662e023b
+DATA table25<>+4(SB)/4, $0x3f811108
+DATA table25<>+8(SB)/4, $0x662e023b
+DATA table25<>+12(SB)/4, $0x3f811108
+DATA table25<>+16(SB)/4, $0x662e023b
+DATA table25<>+20(SB)/4, $0x3f811108
+DATA table25<>+24(SB)/4, $0x662e023b
+DATA table25<>+28(SB)/4, $0x3f811108
 GLOBL table25<>(SB), RODATA|NOPTR, $32
 
-DATA table26<>+0(SB)/4, $0x00064cc3
-DATA table26<>+4(SB)/4, $0x3fe00000
-DATA table26<>+8(SB)/4, $0x00064cc3
-DATA table26<>+12(SB)/4, $0x3fe00000
-DATA table26<>+16(SB)/4, $0x00064cc3
-DATA table26<>+20(SB)/4, $0x3fe00000
-DATA table26<>+24(SB)/4, $0x00064cc3
-DATA table26<>+28(SB)/4, $0x3fe00000
+DATA table26<>+0(SB)/4, $0x43084509
+DATA table26<>+4(SB)/4, $0x3fa55555
+DATA table26<>+8(SB)/4, $0x43084509
+DATA table26<>+12(SB)/4, $0x3fa55555
+DATA table26<>+16(SB)/4, $0x43084509
+DATA table26<>+20(SB)/4, $0x3fa55555
+DATA table26<>+24(SB)/4, $0x43084509
+DATA table26<>+28(SB)/4, $0x3fa55555
 GLOBL table26<>(SB), RODATA|NOPTR, $32
 
-DATA table27<>+0(SB)/4, $0xfffdabf8
-DATA table27<>+4(SB)/4, $0x3fefffff
-DATA table27<>+8(SB)/4, $0xfffdabf8
-DATA table27<>+12(SB)/4, $0x3fefffff
-DATA table27<>+16(SB)/4, $0xfffdabf8
-DATA table27<>+20(SB)/4, $0x3fefffff
-DATA table27<>+24(SB)/4, $0xfffdabf8
-DATA table27<>+28(SB)/4, $0x3fefffff
+DATA table27<>+0(SB)/4, $0x59c57d12
+DATA table27<>+4(SB)/4, $0x3fc55555
+DATA table27<>+8(SB)/4, $0x59c57d12
+DATA table27<>+12(SB)/4, $0x3fc55555
+DATA table27<>+16(SB)/4, $0x59c57d12
+DATA table27<>+20(SB)/4, $0x3fc55555
+DATA table27<>+24(SB)/4, $0x59c57d12
+DATA table27<>+28(SB)/4, $0x3fc55555
 GLOBL table27<>(SB), RODATA|NOPTR, $32
 
-DATA table28<>+0(SB)/4, $0x00000000
-DATA table28<>+4(SB)/4, $0x3ff00000
-DATA table28<>+8(SB)/4, $0x00000000
-DATA table28<>+12(SB)/4, $0x3ff00000
-DATA table28<>+16(SB)/4, $0x00000000
-DATA table28<>+20(SB)/4, $0x3ff00000
-DATA table28<>+24(SB)/4, $0x00000000
-DATA table28<>+28(SB)/4, $0x3ff00000
+DATA table28<>+0(SB)/4, $0x00064cc3
+DATA table28<>+4(SB)/4, $0x3fe00000
+DATA table28<>+8(SB)/4, $0x00064cc3
+DATA table28<>+12(SB)/4, $0x3fe00000
+DATA table28<>+16(SB)/4, $0x00064cc3
+DATA table28<>+20(SB)/4, $0x3fe00000
+DATA table28<>+24(SB)/4, $0x00064cc3
+DATA table28<>+28(SB)/4, $0x3fe00000
 GLOBL table28<>(SB), RODATA|NOPTR, $32
 
-DATA table29<>+0(SB)/4, $0x80020000
-DATA table29<>+4(SB)/4, $0x80020000
-DATA table29<>+8(SB)/4, $0x80020000
-DATA table29<>+12(SB)/4, $0x80020000
-DATA table29<>+16(SB)/4, $0x80020000
-DATA table29<>+20(SB)/4, $0x80020000
-DATA table29<>+24(SB)/4, $0x80020000
-DATA table29<>+28(SB)/4, $0x80020000
+DATA table29<>+0(SB)/4, $0xfffdabf8
+DATA table29<>+4(SB)/4, $0x3fefffff
+DATA table29<>+8(SB)/4, $0xfffdabf8
+DATA table29<>+12(SB)/4, $0x3fefffff
+DATA table29<>+16(SB)/4, $0xfffdabf8
+DATA table29<>+20(SB)/4, $0x3fefffff
+DATA table29<>+24(SB)/4, $0xfffdabf8
+DATA table29<>+28(SB)/4, $0x3fefffff
 GLOBL table29<>(SB), RODATA|NOPTR, $32
 
-DATA table30<>+0(SB)/4, $0x00040000
-DATA table30<>+4(SB)/4, $0x00040000
-DATA table30<>+8(SB)/4, $0x00040000
-DATA table30<>+12(SB)/4, $0x00040000
-DATA table30<>+16(SB)/4, $0x00040000
-DATA table30<>+20(SB)/4, $0x00040000
-DATA table30<>+24(SB)/4, $0x00040000
-DATA table30<>+28(SB)/4, $0x00040000
+DATA table30<>+0(SB)/4, $0x00000000
+DATA table30<>+4(SB)/4, $0x3ff00000
+DATA table30<>+8(SB)/4, $0x00000000
+DATA table30<>+12(SB)/4, $0x3ff00000
+DATA table30<>+16(SB)/4, $0x00000000
+DATA table30<>+20(SB)/4, $0x3ff00000
+DATA table30<>+24(SB)/4, $0x00000000
+DATA table30<>+28(SB)/4, $0x3ff00000
 GLOBL table30<>(SB), RODATA|NOPTR, $32
 
-DATA table31<>+0(SB)/4, $0x00000000
-DATA table31<>+4(SB)/4, $0x40230000
-DATA table31<>+8(SB)/4, $0x00000000
-DATA table31<>+12(SB)/4, $0x40230000
-DATA table31<>+16(SB)/4, $0x00000000
-DATA table31<>+20(SB)/4, $0x40230000
-DATA table31<>+24(SB)/4, $0x00000000
-DATA table31<>+28(SB)/4, $0x40230000
+DATA table31<>+0(SB)/4, $0x80020000
+DATA table31<>+4(SB)/4, $0x80020000
+DATA table31<>+8(SB)/4, $0x80020000
+DATA table31<>+12(SB)/4, $0x80020000
+DATA table31<>+16(SB)/4, $0x80020000
+DATA table31<>+20(SB)/4, $0x80020000
+DATA table31<>+24(SB)/4, $0x80020000
+DATA table31<>+28(SB)/4, $0x80020000
 GLOBL table31<>(SB), RODATA|NOPTR, $32
 
-DATA table32<>+0(SB)/4, $0x00000000
-DATA table32<>+4(SB)/4, $0xc05b8000
-DATA table32<>+8(SB)/4, $0x00000000
-DATA table32<>+12(SB)/4, $0xc05b8000
-DATA table32<>+16(SB)/4, $0x00000000
-DATA table32<>+20(SB)/4, $0xc05b8000
-DATA table32<>+24(SB)/4, $0x00000000
-DATA table32<>+28(SB)/4, $0xc05b8000
+DATA table32<>+0(SB)/4, $0x00040000
+DATA table32<>+4(SB)/4, $0x00040000
+DATA table32<>+8(SB)/4, $0x00040000
+DATA table32<>+12(SB)/4, $0x00040000
+DATA table32<>+16(SB)/4, $0x00040000
+DATA table32<>+20(SB)/4, $0x00040000
+DATA table32<>+24(SB)/4, $0x00040000
+DATA table32<>+28(SB)/4, $0x00040000
 GLOBL table32<>(SB), RODATA|NOPTR, $32
 
 DATA table33<>+0(SB)/4, $0x00000000
-DATA table33<>+4(SB)/4, $0x4057e000
+DATA table33<>+4(SB)/4, $0x40230000
 DATA table33<>+8(SB)/4, $0x00000000
-DATA table33<>+12(SB)/4, $0x4057e000
+DATA table33<>+12(SB)/4, $0x40230000
 DATA table33<>+16(SB)/4, $0x00000000
-DATA table33<>+20(SB)/4, $0x4057e000
+DATA table33<>+20(SB)/4, $0x40230000
 DATA table33<>+24(SB)/4, $0x00000000
-DATA table33<>+28(SB)/4, $0x4057e000
+DATA table33<>+28(SB)/4, $0x40230000
 GLOBL table33<>(SB), RODATA|NOPTR, $32
 
-DATA table34<>+0(SB)/4, $0xffffffff
-DATA table34<>+4(SB)/4, $0x7fffffff
-DATA table34<>+8(SB)/4, $0xffffffff
-DATA table34<>+12(SB)/4, $0x7fffffff
-DATA table34<>+16(SB)/4, $0xffffffff
-DATA table34<>+20(SB)/4, $0x7fffffff
-DATA table34<>+24(SB)/4, $0xffffffff
-DATA table34<>+28(SB)/4, $0x7fffffff
+DATA table34<>+0(SB)/4, $0x00000000
+DATA table34<>+4(SB)/4, $0xc05b8000
+DATA table34<>+8(SB)/4, $0x00000000
+DATA table34<>+12(SB)/4, $0xc05b8000
+DATA table34<>+16(SB)/4, $0x00000000
+DATA table34<>+20(SB)/4, $0xc05b8000
+DATA table34<>+24(SB)/4, $0x00000000
+DATA table34<>+28(SB)/4, $0xc05b8000
 GLOBL table34<>(SB), RODATA|NOPTR, $32
+
+DATA table35<>+0(SB)/4, $0x00000000
+DATA table35<>+4(SB)/4, $0x4057e000
+DATA table35<>+8(SB)/4, $0x00000000
+DATA table35<>+12(SB)/4, $0x4057e000
+DATA table35<>+16(SB)/4, $0x00000000
+DATA table35<>+20(SB)/4, $0x4057e000
+DATA table35<>+24(SB)/4, $0x00000000
+DATA table35<>+28(SB)/4, $0x4057e000
+GLOBL table35<>(SB), RODATA|NOPTR, $32
+
+DATA table36<>+0(SB)/4, $0xffffffff
+DATA table36<>+4(SB)/4, $0x7fffffff
+DATA table36<>+8(SB)/4, $0xffffffff
+DATA table36<>+12(SB)/4, $0x7fffffff
+DATA table36<>+16(SB)/4, $0xffffffff
+DATA table36<>+20(SB)/4, $0x7fffffff
+DATA table36<>+24(SB)/4, $0xffffffff
+DATA table36<>+28(SB)/4, $0x7fffffff
+GLOBL table36<>(SB), RODATA|NOPTR, $32

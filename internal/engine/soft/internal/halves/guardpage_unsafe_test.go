@@ -85,8 +85,8 @@ func testFencedWeights(t *testing.T, r *rand.Rand, n int, atEnd bool) {
 	for _, more := range [][]float32{nil, mask} {
 		x := fenced(t, scores, atEnd)
 		want := slices.Clone(scores)
-		wantTotal, wantOK := Weights(want, more, 0.125)
-		total, ok := Weights(x, fenced(t, more, atEnd), 0.125)
+		wantTotal, wantOK := Weights(want, more, make([]float32, WeightsRoom), 0.125)
+		total, ok := Weights(x, fenced(t, more, atEnd), fenced(t, make([]float32, WeightsRoom), atEnd), 0.125)
 		require.Equal(t, wantOK, ok)
 		require.Equal(t, wantTotal, total)
 		require.Equal(t, want, x)

@@ -25,6 +25,6 @@ func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, in
 	return
 }
 func softmaxRows(*softmaxing, int) (left int)                           { return }
-func reachOf(*[2]eight, *float32, int)                                  {}
+func reachOf(*[2]float32, *float32, int)                                {}
 func topOf(*[4]float64, *float32, *float32, int, float64)               {}
 func weigh(int, *float32, *float32, *float32, int, *weighing) (bad int) { return }

@@ -25,23 +25,28 @@ const (
 const nearest, reachable = -86, 1 << 11
 
 // noMask are a mask.
-var noMask [piece]float32
+var noMask [WeightsRoom]float32
 
-// piece is how many scores are weighed before a look at whether their rounding is decided.
-const piece = 256
+// WeightsRoom is how many scores are weighed before a look at whether their rounding is decided. Up to single of the
+// last ones are not worth vectors.
+const (
+	WeightsRoom = 256
+	single      = 2
+)
 
 // QuickWeights reports whether Weights and Quotients work on this machine.
 func QuickWeights() bool { return machine == simd.AVX2 }
 
-// Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance to
-// the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-39, in any
-// order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is positive.
-func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
-	r := scoreRow{scores: scores, weighing: weighing{scale: four(scale)}}
+// Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance
+// to the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-39, in
+// any order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is
+// positive. room is for WeightsRoom elements.
+func Weights(scores, mask, room []float32, scale float64) (total float64, ok bool) {
+	r := scoreRow{scores: scores, weights: room[:WeightsRoom], weighing: weighing{scale: four(scale)}}
 	for j, m := range mask {
 		switch {
 		case m == 0:
-		case math.IsInf(float64(m), -1):
+		case m < -math.MaxFloat32:
 			scores[j] += m
 		default:
 			r.mask = mask
@@ -54,7 +59,7 @@ func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
 	r.minusTop = four(-r.top)
 	whole := len(scores) / block * block
 	for at := 0; at < len(scores); {
-		n := min(piece, whole-at)
+		n := min(WeightsRoom, whole-at)
 		if n == 0 {
 			n = len(scores) - at
 		}
@@ -71,7 +76,7 @@ type scoreRow struct {
 	scores, mask []float32
 	top, rest    float64 // the greatest, and exponentials that are not in the sums
 	kind         int
-	weights      [piece]float32
+	weights      []float32
 }
 
 // product is a score, scaled and masked.
@@ -98,19 +103,18 @@ func (r *scoreRow) reach() {
 		r.kind = masked
 		return
 	}
-	var ends [2]eight
-	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
-	for i := range ends[0] {
-		ends[0][i], ends[1][i] = low, high
-	}
+	ends := [2]float32{float32(math.Inf(1)), float32(math.Inf(-1))}
 	if n >= 8 {
 		reachOf(&ends, &r.scores[0], n/8)
 	}
-	for i := range ends[0] {
-		low, high = min(low, ends[0][i]), max(high, ends[1][i])
-	}
+	low, high := ends[0], ends[1]
 	for _, f := range r.scores[n/8*8:] {
-		low, high = min(low, f), max(high, f)
+		if f < low {
+			low = f
+		}
+		if f > high {
+			high = f
+		}
 	}
 	r.top = float64(float64(high) * r.scale[0])
 	bottom := float64(float64(low) * r.scale[0])
@@ -124,13 +128,17 @@ func (r *scoreRow) reach() {
 
 // weigh replaces some scores, whole blocks or less than one.
 func (r *scoreRow) weigh(at, n int) {
-	var some, mask [block]float32
+	if n <= single {
+		r.exactly(at, n)
+		return
+	}
 	scores, sums, kind := &r.scores[at], r.sums, r.kind
 	more := &noMask[0]
 	if len(r.mask) > 0 {
 		more = &r.mask[at]
 	}
 	if n < block {
+		var some, mask [block]float32
 		for j := range some {
 			some[j] = float32(math.Inf(-1))
 		}
@@ -151,6 +159,11 @@ func (r *scoreRow) weigh(at, n int) {
 		r.weigh(at+half, n-half)
 		return
 	}
+	r.exactly(at, n)
+}
+
+// exactly is weigh by math.Exp.
+func (r *scoreRow) exactly(at, n int) {
 	for j := at; j < at+n; j++ {
 		e := math.Exp(r.product(j) - r.top)
 		r.scores[j], r.rest = float32(e), r.rest+e
