@@ -122,16 +122,20 @@ type fileConfig struct {
 // families has the differences of the architectures, by the values of "architectures" and "model_type".
 var families = []struct {
 	architecture, kind string
+	own                string // what it has beside Llama
 	bias, norm, tied   bool
 	window             int // tokens that attention reaches where config.json does not say; 0: it reaches all
 	positions          int
 	theta              float64
 	head               int // elements of a head; 0: the hidden size divided by the heads
 }{
-	{architecture: "LlamaForCausalLM", kind: "llama", positions: 2048, theta: 1e4},
-	{architecture: "MistralForCausalLM", kind: "mistral", window: 4096, positions: 131072, theta: 1e4},
-	{architecture: "Qwen2ForCausalLM", kind: "qwen2", bias: true, positions: 32768, theta: 1e4},
-	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4, head: 128},
+	{architecture: "LlamaForCausalLM", kind: "llama", own: "no biases, no norms of heads", positions: 2048, theta: 1e4},
+	{architecture: "MistralForCausalLM", kind: "mistral", own: "Llama by another name", window: 4096,
+		positions: 131072, theta: 1e4},
+	{architecture: "Qwen2ForCausalLM", kind: "qwen2", own: "biases of queries, keys and values", bias: true,
+		positions: 32768, theta: 1e4},
+	{architecture: "Qwen3ForCausalLM", kind: "qwen3", own: "norms of heads", norm: true, positions: 32768, theta: 1e4,
+		head: 128},
 }
 
 // limits of numbers in config.json: far above published models, and the product of two of them does not overflow.
@@ -328,14 +332,15 @@ func (f *fileConfig) family() (int, error) {
 			len(f.Architectures) == 0 && f.ModelType == family.kind {
 			return i, nil
 		}
-		known = append(known, family.architecture)
+		known = append(known, family.architecture+" ("+family.own+")")
 	}
 	key, got := "architectures", strings.Join(f.Architectures, ", ")
 	if len(f.Architectures) == 0 {
 		key, got = "model_type", f.ModelType
 	}
 	return 0, &Error{Base: errtext.Base{Op: "open", Detail: fmt.Sprintf("%q", got), Err: ErrArchitecture,
-		Hint: "known are " + strings.Join(known, ", ")}, Name: configFile + ": " + key}
+		Hint: "known are " + strings.Join(known, ", ") + "; a family that differs from one of them by name alone runs under " +
+			"that name in " + configFile}, Name: configFile + ": " + key}
 }
 
 // ends reads eos_token_id: a number, a list, or null.

@@ -21,7 +21,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		words  []string
 	}{
 		"architecture": {map[string]any{"architectures": []string{"MambaForCausalLM"}}, ErrArchitecture,
-			[]string{"architectures", "MambaForCausalLM", "LlamaForCausalLM"}},
+			[]string{"architectures", "MambaForCausalLM", "LlamaForCausalLM", "MistralForCausalLM (Llama by another name)",
+				"by name alone"}},
 		"model type": {map[string]any{"architectures": nil, "model_type": "gpt2"}, ErrArchitecture,
 			[]string{"model_type", "gpt2"}},
 		"activation": {map[string]any{"hidden_act": "gelu"}, ErrConfig, []string{"hidden_act", "gelu", "silu"}},

@@ -179,7 +179,8 @@ func (j *job) snapshotArg(cmd *cobra.Command, args []string) error {
 // do begins the report and does the work of a command.
 func (j *job) do(cmd *cobra.Command, work func(*trial.T)) error {
 	given := cmd.Flags().Changed
-	j.text, j.whole = j.text || given("prompt") || given("prompt-file") || given("messages"), given("max")
+	j.text, j.whole = j.text || given("prompt") || given("prompt-file") || given("messages") || j.chat,
+		given("max")
 	files := []cli.Input{{Flag: "--snapshot", Path: j.snapshot}, {Flag: "--guest", Path: j.guest},
 		{Flag: "--prompt-file", Path: j.promptFile}, {Flag: "--messages", Path: j.messages}}
 	if err := j.app.BeginReport(cmd, files...); err != nil {
@@ -196,6 +197,12 @@ func (j *job) do(cmd *cobra.Command, work func(*trial.T)) error {
 // the other flags of a new actor.
 func (j *job) checkPrompt(cmd *cobra.Command) {
 	f, name := cmd.Flags(), strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	for _, flag := range []string{"prompt", "tokens", "prompt-file", "snapshot"} {
+		refuse(j.chat && f.Changed(flag), "--%s is no part of --chat, which reads standard input; leave one of them out", flag)
+	}
+	if j.chat {
+		return
+	}
 	n := 0
 	for _, flag := range []string{"prompt", "tokens", "prompt-file", "messages"} {
 		if f.Changed(flag) {

@@ -48,7 +48,11 @@ func (j *job) generate(t *trial.T) {
 	d.Load = time.Since(j.started)
 	debug.FreeOSMemory() // what compiling needed
 	copied := s.Copied()
-	trial.NoError(j.speak(t.Ctx, s))
+	talk := j.speak
+	if j.chat {
+		talk = j.converse
+	}
+	trial.NoError(talk(t.Ctx, s))
 	d.Copied = s.Copied() - copied
 	d.CopiedEach = d.Copied / int64(max(1, s.Position()-d.Restored))
 	d.Prompt, d.Context = len(j.talked.Prompt), s.Cache().Cap()

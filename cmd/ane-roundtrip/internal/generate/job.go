@@ -33,7 +33,7 @@ type job struct {
 	// Flags.
 	folder, prompt, tokens, form, snapshot string // folder: --model
 	promptFile, messages                   string
-	render, show                           bool
+	render, show, chat                     bool
 	max, context                           int
 	temperature, topP                      float64
 	seed                                   uint64
@@ -51,6 +51,11 @@ type job struct {
 	named              bool       // the snapshot names the model, not --model
 	exists             bool       // --snapshot of generate names a file
 	saved              int        // tokens in that file
+
+	template     *chat.Template // of --chat
+	conversation *chat.Conversation
+	steps        int // tokens of its answers but the first ones, and their time
+	spent        time.Duration
 
 	files  *decoder.Folder
 	words  *tokenizer.Tokenizer // nil for ids
@@ -100,7 +105,9 @@ func (j *job) run(t *trial.T) {
 	} else {
 		j.generate(t)
 	}
-	trial.NoError(j.endLine())
+	if !j.chat || !j.ended {
+		trial.NoError(j.endLine())
+	}
 	if !j.app.JSON {
 		trial.NoError(j.app.Printf("\n"))
 	}
@@ -185,7 +192,15 @@ func (j *job) prepare(t *trial.T) {
 	c := j.files.Config()
 	n := len(j.frozen.Prompt) // of which not all is taken, perhaps; nor is the last token that the actor said
 	taken, all := max(j.frozen.Taken, n, 1), max(j.frozen.Taken+1, n)
-	if !j.thaw {
+	switch {
+	case j.chat:
+		trial.NoError(j.openChat())
+		j.talked.Sampler = trial.Must(decoder.NewSampler(j.temperature, j.topP, j.seed))
+		if j.context == 0 {
+			j.context = min(chatRoom, c.Positions)
+		}
+		return
+	case !j.thaw:
 		j.readPrompt(t, c.Vocabulary)
 		j.claim()
 		all = len(j.talked.Tokens())

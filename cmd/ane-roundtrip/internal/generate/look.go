@@ -31,6 +31,7 @@ func (j *job) lookFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&j.promptFile, "prompt-file", "", "`FILE` of the text to continue, byte for byte")
 	f.StringVar(&j.messages, "messages", "", "`FILE` of a conversation: JSON with messages")
+	f.BoolVar(&j.chat, "chat", false, "answer the lines of standard input as a conversation")
 	f.BoolVar(&j.render, "render", false, "print the text of --messages, run nothing")
 	f.BoolVar(&j.show, "show-tokens", false, "print the tokens of the prompt, run nothing")
 }

@@ -45,7 +45,7 @@ func (j *job) checkPlan(cmd *cobra.Command) {
 	refuse(given("chip") && !j.plan,
 		"--chip is for --plan; give both, or --emulate for a run within the limits of a chip")
 	flags := []string{"max", "temperature", "top-p", "seed", "snapshot", "quiet", "load", "engine", "broker", "numerics",
-		"emulate", "require-ane"}
+		"emulate", "require-ane", "chat"}
 	switch looks {
 	case "":
 		return
