@@ -117,10 +117,14 @@ func NoteFile(path string) (note []byte, tokens int, err error) {
 }
 
 // CheckFile reads the whole snapshot at path and compares all checksums, as RestoreFile does before it changes a cache.
-// It keeps no keys and values, and compares no fingerprint. Errors are those of RestoreFile.
-func CheckFile(path string) error {
+// It keeps no keys and values, and returns the fingerprint instead of comparing it. Errors are those of RestoreFile.
+func CheckFile(path string) (f Fingerprint, err error) {
 	const op = "check"
-	return reading(op, system{}, path, func(s *source) error { return s.check(op) })
+	err = reading(op, system{}, path, func(s *source) error {
+		f = s.head.Fingerprint
+		return s.check(op)
+	})
+	return f, err
 }
 
 // reading opens the snapshot at path, compares its size with its header, and calls use.

@@ -100,15 +100,18 @@ func TestCheckFile(t *testing.T) {
 		k := made(t, c)
 		add(t, k, 5)
 		require.NoError(t, k.SaveFileNote(path, print1, []byte("note")))
-		require.NoError(t, CheckFile(path))
+		_, err := CheckFile(path)
+		require.NoError(t, err)
 		whole, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for at := 0; at < len(whole); at += 1 + len(whole)/61 {
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= 1 << (at % 8)
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
-			require.Error(t, CheckFile(path), "byte %d of %d", at, len(whole))
+			_, err := CheckFile(path)
+			require.Error(t, err, "byte %d of %d", at, len(whole))
 		}
 	}
-	require.ErrorIs(t, CheckFile(filepath.Join(t.TempDir(), "none")), os.ErrNotExist)
+	_, err := CheckFile(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

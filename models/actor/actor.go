@@ -23,6 +23,7 @@ type Config struct {
 	Sampler *decoder.Sampler // of choose; nil chooses the largest logit. The Actor uses it from then on
 	Note    string           // kept in every file of Freeze, such as the folder of the model; at most 64 KiB
 	Limits  wasm.Limits      // of the guest; a zero Time is ten minutes, for a long prompt
+	From    string           // of Move: folder of the model that froze the actor, if its tokenizer may be another one
 }
 
 // Actor is a guest with a conversation. Its methods are safe for concurrent use; one runs at a time.
@@ -32,6 +33,7 @@ type Actor struct {
 	session *decoder.Session
 	sampler *decoder.Sampler
 	moved   int // tokens that Move has given to the model
+	recoded bool
 
 	mu     sync.Mutex
 	prompt []int
@@ -190,8 +192,11 @@ func (a *Actor) Guest() *wasm.Guest { return a.guest }
 // Session is the actor's conversation, which the Actor owns. It must not be used while Next runs.
 func (a *Actor) Session() *decoder.Session { return a.session }
 
-// Moved is the number of tokens that Move gave to the model, 0 for other actors.
+// Moved is the number of tokens that the model takes again after Move, 0 for other actors.
 func (a *Actor) Moved() int { return a.moved }
+
+// Recoded reports whether Move has decoded the text of the conversation and encoded it for another tokenizer.
+func (a *Actor) Recoded() bool { return a.recoded }
 
 // Copied is the number of bytes that were copied for the actor: those of the guest and those of the session.
 func (a *Actor) Copied() int64 { return a.guest.Copied() + a.session.Copied() }
@@ -246,27 +251,46 @@ func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, er
 // takes all tokens of the file again. The tokens that follow are those of this model. The whole file is checked, also
 // the keys and values, which are not used.
 //
-// Errors: those of Thaw without ErrModel, and those of decoder.Session.Prefill: a token beyond the model's vocabulary,
-// more tokens than it has positions.
+// A model with another tokenizer.json, by its hash, has other tokens. The text of the conversation is then decoded by
+// the tokenizer of config.From and encoded by that of this model, and Recoded says so. The guest's memory, which has
+// tokens of the other model, is not kept: the guest begins with the whole conversation as its prompt.
+//
+// Errors: those of Thaw without ErrModel, those of decoder.Model.Recode, and those of decoder.Session.Prefill: a token
+// beyond the model's vocabulary, more tokens than it has positions.
 func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, error) {
 	const op = "move"
-	var tokens []int
-	a, err := c.thaw(ctx, op, path, config, func(*Actor) (decoder.Snapshot, error) {
-		if err := kv.CheckFile(path); err != nil { // as Thaw does, which restores the keys and values
-			return decoder.Snapshot{}, &decoder.Error{Base: errtext.Base{Op: op, Err: decoder.ErrSnapshot, Cause: err},
-				Name: path}
-		}
-		t, err := decoder.PeekFile(path)
-		tokens = t.Tokens()
-		return t, err
-	})
+	saved, err := kv.CheckFile(path) // as Thaw does, which restores the keys and values
+	if err != nil {
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
+	}
+	t, err := decoder.PeekFile(path)
+	if err != nil {
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
+	}
+	s, err := c.read(t.Extra)
+	if err != nil {
+		return nil, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
+	}
+	ids, recoded, err := c.host.model.Recode(saved, config.From, slices.Concat(s.Prompt, s.Said))
 	if err != nil {
 		return nil, err
 	}
-	if err := a.take(ctx, tokens); err != nil {
+	if recoded {
+		config.Prompt, config.Sampler, config.Note = ids, t.Sampler, cmp.Or(config.Note, string(s.Note))
+		a, err := c.Start(ctx, config)
+		if err == nil {
+			a.moved, a.recoded, a.ended = len(ids), true, s.Ended
+		}
+		return a, err
+	}
+	a, err := c.thaw(ctx, op, path, config, func(*Actor) (decoder.Snapshot, error) { return t, nil })
+	if err != nil {
+		return nil, err
+	}
+	if err := a.take(ctx, t.Tokens()); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
-	a.moved = len(tokens)
+	a.moved = len(t.Tokens())
 	return a, nil
 }
 

@@ -51,5 +51,7 @@
 //
 // Thaw compares the guest's SHA-256 and the versions; its error for another guest names the difference. It restores the
 // keys and values of the same model. Another model, other weights or other numerics compute other keys and values. Thaw
-// then returns ErrModel; Move keeps memory and tokens, and fills the new model's cache by prefill.
+// then returns ErrModel; Move keeps memory and tokens, and fills the new model's cache by prefill. That holds for models
+// of one tokenizer, by the hash of tokenizer.json. For another tokenizer Move decodes the text of the conversation and
+// encodes it again, and the guest begins with it; Thaw, which needs the keys and values, refuses.
 package actor

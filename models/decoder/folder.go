@@ -258,14 +258,25 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		}
 		fmt.Fprintf(all, "%s %v %v %016x\n", name, t.DType(), t.Shape(), sums[name])
 	}
-	words, err := hashFile(filepath.Join(f.dir, tokenizerFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return kv.Fingerprint{}, &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrTokenizer, Cause: err},
-			Name: tokenizerFile}
+	words, err := hashWords(f.dir)
+	if err != nil {
+		return kv.Fingerprint{}, err
 	}
 	f.print = &kv.Fingerprint{Model: text128(xxh3.Hash128(f.config.text())), Weights: text128(all.Sum128()),
 		Tokenizer: words}
 	return *f.print, nil
+}
+
+// hashWords returns the hash of the tokenizer.json of a folder, empty without one.
+func hashWords(dir string) (string, error) {
+	sum, err := hashFile(filepath.Join(dir, tokenizerFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", &Error{Base: errtext.Base{Op: "fingerprint", Err: ErrTokenizer, Cause: err}, Name: tokenizerFile}
+	}
+	return sum, nil
 }
 
 // hashFile returns the hash of a regular file of any size.

@@ -28,6 +28,7 @@ type acted struct {
 	Said     int           `json:"said_tokens"`        // in the actor's life
 	Position int           `json:"position"`           // tokens that the model has taken
 	Moved    int           `json:"moved_tokens"`       // that another model took again
+	Recoded  bool          `json:"recoded"`            // by another tokenizer
 	Thaw     time.Duration `json:"thaw_ns"`
 	Freeze   time.Duration `json:"freeze_ns"`
 	Bytes    int64         `json:"snapshot_bytes"` // that freeze wrote
@@ -109,10 +110,16 @@ func (j *job) enter(ctx context.Context, code *actor.Code) *actor.Actor {
 		refuse(j.named, "%s is of another model, other weights or other numerics than those of %s; give its "+
 			"numerics, or --model FOLDER for a model that takes all tokens again", j.snapshot, j.folder)
 		j.notes = append(j.notes, "the cache was filled by prefill: another model, weights or numerics")
+		config.From = j.frozen.Note
 		a, err = code.Move(ctx, j.snapshot, config)
+		if err == nil && a.Recoded() {
+			j.notes = append(j.notes, "the tokenizers differ: the text was decoded and encoded again, and the guest began "+
+				"with it")
+		}
 	}
 	trial.NoError(err)
 	f := &j.details
+	f.Recoded = a.Recoded()
 	if f.Thaw, f.Moved = time.Since(begin), a.Moved(); f.Moved == 0 {
 		f.Restored = a.Session().Position()
 	}

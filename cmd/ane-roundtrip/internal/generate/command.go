@@ -103,7 +103,8 @@ With the model, weights and numerics that froze the actor, thaw restores its
 keys and values, and the actor says what it would have said. If --model names
 another model, one with other weights, or the same one for other numerics, the
 guest keeps its memory and the tokens, and the model takes all tokens of the
-actor again; a note says so. Without --model thaw refuses that.`,
+actor again; a note says so. A model of another tokenizer gets the text in its
+own tokens, and the guest begins with it. Without --model thaw refuses that.`,
 		Example: `  ane-roundtrip actor thaw --snapshot a --max 20
   ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
 	}))
