@@ -78,6 +78,7 @@ func completions(root *cobra.Command) {
 		"size":     fixed(bench.Sizes()...),
 		"subject":  fixed(bench.GrowthSubjects()...),
 		"form":     fixed(cli.Names(decoder.Forms())...),
+		"models":   fixed(bench.WeightModels()...),
 		"load":     fixed(cli.Names(safetensors.Modes())...),
 		"function": functions,
 		"part":     parts,

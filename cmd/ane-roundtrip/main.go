@@ -15,12 +15,14 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/tripbench"
+	"github.com/anekit/anekit/internal/weightbench"
 )
 
 func main() {
 	engine.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
+	weightbench.ServeChild()
 	probe.ServeLookup()
 	handOver(os.Args)
 	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))

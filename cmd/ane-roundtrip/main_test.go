@@ -46,6 +46,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
+	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -55,6 +56,7 @@ func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
+	weightbench.ServeChild()
 	probe.ServeLookup()
 	if err := errors.Join(leaktest.ShortTempDir(), bridgetest.ForBlocks()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

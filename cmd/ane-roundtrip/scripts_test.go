@@ -37,6 +37,7 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "lint", "cost", "weights", "probe",
 				"completion", "help",
 				"schema", "__complete"}, words[1]):
+			case len(words) > 2 && words[1] == "bench" && words[2] == "weights": // which opens the software engine
 			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):
 			case len(words) > 0 && words[0] == "2" && !slices.Contains(words, "run") &&
 				!slices.Contains(words, "image"):

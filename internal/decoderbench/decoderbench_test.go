@@ -67,3 +67,19 @@ func TestShapes(t *testing.T) {
 	require.NoError(t, folder.Close())
 	require.Error(t, Make(dir+"/none", tiny))
 }
+
+// A growing cache is a staircase, a reserved one a flat line.
+func TestReserve(t *testing.T) {
+	all, err := Reserve(t.Context(), 0, 2048)
+	require.NoError(t, err)
+	grown, flat := all[0], all[1]
+	require.Zero(t, grown.Delta)
+	require.Equal(t, flat.Bytes-grown.Bytes, flat.Delta)
+	first, last := grown.Steps[0].Bytes, grown.Steps[len(grown.Steps)-1].Bytes
+	require.Less(t, first, last)
+	require.Positive(t, grown.Copied)
+	require.Zero(t, flat.Copied)
+	for _, p := range flat.Steps {
+		require.Equal(t, flat.Bytes, p.Bytes)
+	}
+}

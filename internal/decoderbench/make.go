@@ -55,7 +55,7 @@ func (s Shape) Products(n int) int64 {
 	return int64(n)*int64(s.Layers*layer) + int64(s.Vocabulary*s.Hidden)
 }
 
-// Make writes a model of random weights in groups of 4 bits, as MLX packs them, to the folder dir.
+// Make writes a model of random weights in groups of integers, as MLX packs them, to the folder dir.
 func Make(dir string, s Shape) error {
 	return step.Catch(func() {
 		config, tensors := decodertest.Describe(s.Spec)
@@ -70,11 +70,11 @@ func Make(dir string, s Shape) error {
 				continue
 			}
 			rows, columns, name := t.Shape[0], t.Shape[1], strings.TrimSuffix(t.Name, ".weight")
-			words, groups := make([]byte, rows*columns/2), []int{rows, columns / s.Group}
+			words, groups := make([]byte, rows*columns*s.Bits/8), []int{rows, columns / s.Group}
 			_, _ = random.Read(words)                 // it does not fail
 			spread := math.Sqrt(3 / float64(columns)) // each weight is between -spread and spread
-			step.NoError(w.Add(t.Name, safetensors.U32, []int{rows, columns / 8}, words))
-			step.NoError(w.Add(name+".scales", safetensors.BF16, groups, bf16(rows*groups[1], spread/7.5)))
+			step.NoError(w.Add(t.Name, safetensors.U32, []int{rows, columns * s.Bits / 32}, words))
+			step.NoError(w.Add(name+".scales", safetensors.BF16, groups, bf16(rows*groups[1], 2*spread/float64(int(1)<<s.Bits-1))))
 			step.NoError(w.Add(name+".biases", safetensors.BF16, groups, bf16(rows*groups[1], -spread)))
 		}
 		step.NoError(w.Close())

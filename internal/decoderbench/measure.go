@@ -19,7 +19,6 @@ import (
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/step"
-	"github.com/anekit/anekit/internal/weightbench"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -46,9 +45,9 @@ type Result struct {
 	ReadFloor   time.Duration `json:"step_floor_ns"` // the median of reads of the weights between the steps
 	Products    float64       `json:"prompt_products_per_s"`
 
-	Weights Weights                `json:"weights"`
-	Peak    int64                  `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
-	Keys    []weightbench.Resident `json:"kv"`
+	Weights Weights    `json:"weights"`
+	Peak    int64      `json:"peak_bytes"` // peak resident bytes until the end of the first steps; 0 if not known
+	Keys    []Resident `json:"kv"`
 
 	Restores []Restored `json:"restore"`
 }
@@ -110,7 +109,7 @@ func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(strin
 		b.found = Result{Prompt: p.Prompt, Weights: Weights{Stored: f.Bytes()}, Restores: []Restored{}}
 		step.NoError(step.Run(ctx, b.speed))
 		c := f.Config()
-		b.found.Keys = step.Must(weightbench.Fill(ctx, c.Layers, c.KVHeads, c.HeadDim))
+		b.found.Keys = step.Must(Fill(ctx, c.Layers, c.KVHeads, c.HeadDim))
 		for _, n := range p.Restore {
 			now(fmt.Sprintf("restore %d tokens", n))
 			step.NoError(step.Run(ctx, func(t *step.T) { b.restore(t, b.tokens(n+1)) }))

@@ -36,7 +36,9 @@ func NewGroup(limit int64) (*Group, error) {
 }
 
 // Join moves this process to a group.
-func Join(path string) error { return os.WriteFile(filepath.Join(path, "cgroup.procs"), []byte("0"), 0) }
+func Join(path string) error {
+	return os.WriteFile(filepath.Join(path, "cgroup.procs"), []byte("0"), 0)
+}
 
 // Close removes the group. The error is that of the system while a process is in it.
 func (g *Group) Close() error { return os.Remove(g.Path) }

@@ -1,6 +1,7 @@
-// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on files that it makes. The
-// suites measure how long weights take to load, how the way of loading affects evaluations, and what memory reserved
-// for keys and values costs. Published has the paper's tables, measured with MLX on an M4 Max; the figures of this
+// Package weightbench repeats the three suites of the OptMLX paper (AtomGradient, 2026) on models of random weights in
+// the shapes of Qwen3, which it makes. The suites measure how long weights take to load, how the way of loading affects
+// a decoder, and what memory reserved for keys and values costs it. A fourth table has the evidence by which
+// safetensors.Auto decides. Published has the paper's tables, measured with MLX on an M4 Max; the figures of this
 // machine are comparable in their shape only.
 package weightbench
 
@@ -51,6 +52,11 @@ func ways() []way {
 		reads("parallel", safetensors.Buffered()), // several goroutines, through the page cache
 		reads("direct"),                   // several goroutines, past the page cache
 		reads("ring", safetensors.Ring()), // io_uring, past the page cache; as direct where there is none
+		{"auto", func(t *step.T, path string, tape *unimem.Tape) *safetensors.File { // then every page is read
+			f := step.Must(safetensors.Load(t.Ctx, path, tape, safetensors.Auto()))
+			step.NoError(f.Check(t.Ctx, nil))
+			return f
+		}},
 	}
 }
 
@@ -64,11 +70,13 @@ func Ways() (all []string) {
 
 // Loaded is a row of the first suite: the best of the rounds.
 type Loaded struct {
+	Model
 	Bytes  int64                    `json:"bytes"`
 	Cold   bool                     `json:"cold"`     // the page cache had been told to drop the file
 	Times  map[string]time.Duration `json:"times_ns"` // by way
 	Direct bool                     `json:"direct"`   // the file system permits direct I/O
 	Ringed bool                     `json:"ringed"`   // the system permits io_uring
+	Why    string                   `json:"why"`      // of Auto
 }
 
 // tensorBytes is the length of a tensor of the files: 1024 x 1024 halves.
@@ -94,9 +102,10 @@ func Make(path string, size int64) error {
 	})
 }
 
-// Load measures the ways of loading one file. It returns errors.ErrUnsupported for a cold one where the page cache
+// Load measures the ways of loading the file of a model. It returns errors.ErrUnsupported for a cold one where the page cache
 // cannot be told to drop it.
-func Load(ctx context.Context, path string, cold bool, rounds int) (l Loaded, err error) {
+func Load(ctx context.Context, path string, m Model, cold bool, rounds int) (l Loaded, err error) {
+	l.Model = m
 	err = step.Run(ctx, func(t *step.T) {
 		var tape *unimem.Tape
 		tape, l.Bytes = tapeOf(t, path)
@@ -116,6 +125,9 @@ func Load(ctx context.Context, path string, cold bool, rounds int) (l Loaded, er
 					report := f.Report()
 					l.Direct = l.Direct || report.Access == safetensors.Direct
 					l.Ringed = l.Ringed || report.Ringed > 0
+					if w.name == "auto" {
+						l.Why = report.Why
+					}
 				})
 			})
 		}
@@ -134,11 +146,15 @@ func tapeOf(t *step.T, path string) (*unimem.Tape, int64) {
 	return tape, info.Size()
 }
 
-// Sizes returns the sizes of files to make in a folder, doubling from 64 MiB to most bytes. Half of its free space and
-// half of the available memory bound them.
-func Sizes(dir string, most int64, memory uint64) (all []int64) {
-	limit := min(most, free(dir)/2, int64(memory/2))
-	for n := int64(64 << 20); n <= limit; n *= 2 {
+// Limit is the size of the largest file to make in a folder: at most, and at most a quarter of the folder's free space
+// and of the available memory.
+func Limit(dir string, most int64, memory uint64) int64 {
+	return min(most, free(dir)/4, int64(memory/4))
+}
+
+// Sizes returns sizes of files from 64 MiB to a limit, each four times the one before.
+func Sizes(limit int64) (all []int64) {
+	for n := int64(64 << 20); n <= limit; n *= 4 {
 		all = append(all, n)
 	}
 	return all

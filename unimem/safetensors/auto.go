@@ -15,7 +15,7 @@ const (
 	// tiny files are mapped: to ask the system takes longer than to map or to read them.
 	tiny = 1 << 20
 	// hot is the part of the files in the page cache from which on a map needs less time than a read.
-	hot = 0.25
+	hot = 0.1
 	// spare is the part of the available memory that a read may take.
 	spare = 0.8
 	// stalled is the part of the last ten seconds in which some task waited for memory, in percent (Linux).

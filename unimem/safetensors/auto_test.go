@@ -20,8 +20,8 @@ func TestDecide(t *testing.T) {
 		why    string
 	}{
 		"cold": {func(*surroundings) {}, false, "Auto reads: 0% of the files are in the page cache"},
-		"cool": {func(s *surroundings) { s.resident = 0.24 }, false, "Auto reads: 24% of the files are in the page cache"},
-		"warm": {func(s *surroundings) { s.resident = 0.25 }, true, "Auto maps: 25% of the files are in the page cache"},
+		"cool": {func(s *surroundings) { s.resident = 0.09 }, false, "Auto reads: 9% of the files are in the page cache"},
+		"warm": {func(s *surroundings) { s.resident = 0.1 }, true, "Auto maps: 10% of the files are in the page cache"},
 		"unknown cache": {func(s *surroundings) { s.resident = -1 }, true,
 			"Auto maps: what the page cache has is unknown"},
 		"no room": {func(s *surroundings) { s.room = gib / 2 }, true,

@@ -35,7 +35,7 @@ const (
 // With Auto, Load maps the files instead, as Open does, if the tape has no room for them, or if they need more than 80 %
 // of the available memory. It maps files of less than 1 MiB too. It reads larger ones if the system states memory
 // pressure: tasks waited for memory for more than 10 % of ten seconds (Linux), a warning (macOS). Without pressure it
-// maps if a quarter of the files is in the page cache, or if that is unknown. Report has the decision and its reason.
+// maps if a tenth of the files is in the page cache, or if that is unknown. Report has the decision and its reason.
 //
 // If ctx ends, the error matches its cause, after the reads in flight have returned. After an
 // error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers.

@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/terminal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/tripbench"
@@ -109,8 +110,8 @@ type trip struct {
 
 // cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
 type cacheMemory struct {
-	Modes     []weightbench.Kept `json:"modes"`
-	Published weightbench.Paper  `json:"published"`
+	Modes     []decoderbench.Kept `json:"modes"`
+	Published weightbench.Paper   `json:"published"`
 }
 
 // run holds the state of one run of bench.
@@ -285,7 +286,7 @@ func (b *run) evaluations(t *trial.T, d *ane.Device) {
 func (b *run) caches(t *trial.T) {
 	const step = "keys and values"
 	b.bar.Now(step)
-	modes, err := weightbench.Reserve(t.Ctx, b.plan.Caches...)
+	modes, err := decoderbench.Reserve(t.Ctx, b.plan.Caches...)
 	if err != nil {
 		b.skip(t, step, err)
 	} else if len(modes) > 0 {

@@ -9,14 +9,13 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/doc"
 )
 
-// showCaches draws the memory of keys and values over the tokens, and shows published figures beside.
-func showCaches(d *doc.Doc, modes, published []*doc.Value) {
+// showCaches draws the memory of keys and values over the tokens. what they are of, and tables stand beside.
+func showCaches(d *doc.Doc, modes []*doc.Value, what string, tables ...doc.Block) {
 	if len(modes) == 0 {
 		return
 	}
 	steps := doc.NewTable("Memory over tokens", "cache", "#tokens", "#memory")
-	t := doc.NewTable("Keys and values", "cache", "#first token", "#prompt", "#generate", "#memory", "#beyond dynamic",
-		"#moved on growth|copied")
+	t := doc.NewTable("Keys and values", "cache", "#memory", "#beyond dynamic", "#moved on growth|copied")
 	c, high := &doc.Chart{X: doc.Axis{Label: "tokens"}}, 0.0
 	p := doc.Plot{Title: doc.Words("Memory of keys and values"),
 		Caption: doc.Line("a reserved cache is a flat line, a growing one a staircase"),
@@ -26,8 +25,7 @@ func showCaches(d *doc.Doc, modes, published []*doc.Value) {
 		if name.Number != "dynamic" {
 			name = name.In("tokens reserved").Brief("%s", name)
 		}
-		t.Row(name, m.Time("first_ns"), m.PerSecond("prompt_per_s"), m.PerSecond("generate_per_s"), m.Size("bytes"),
-			m.Size("delta_bytes"), m.Size("copied_bytes"))
+		t.Row(name, m.Size("bytes"), m.Size("delta_bytes"), m.Size("copied_bytes"))
 		for _, s := range m.Items("steps") {
 			steps.Row(name, s.Plain("tokens"), s.Size("bytes"))
 			high = max(high, s.At("bytes").Float())
@@ -36,17 +34,21 @@ func showCaches(d *doc.Doc, modes, published []*doc.Value) {
 		p.Legend = append(p.Legend, doc.SeriesMark("", i, name))
 	}
 	c.Y = doc.Bytes(high)
-	paper := doc.NewTable("Published: OptMLX, table 4, MLX on an M4 Max", "model|paper: model", "cache",
-		"#first token", "#prompt", "#generate", "#peak", "#beyond dynamic")
-	for _, r := range published {
-		paper.Row(r.Text("model"), r.Text("mode"), r.Time("first_ns"), r.PerSecond("prompt_per_s"),
-			r.PerSecond("generate_per_s"), r.Digits("peak_gb").In("GB"), r.Digits("delta_gb").In("GB"))
-	}
-	d.Terminal(append(doc.Lines{doc.Line("Memory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache"),
-		doc.Line("is a flat line, a growing one a staircase."), nil}, memoryPlot(modes)...))
-	d.Section("Keys and values", nil, d.Figures().Add(c, p, "Memory over the number of tokens, a line for each cache."),
-		t, paper)
+	d.Terminal(append(doc.Lines{doc.Line("Memory of " + what + ":"),
+		doc.Line("a reserved cache is a flat line, a growing one a staircase."), nil}, memoryPlot(modes)...))
+	d.Section("Keys and values", nil, append([]doc.Block{d.Figures().Add(c, p,
+		"Memory over the number of tokens, a line for each cache."), t}, tables...)...)
 	d.Terminal(doc.Text("paper: OptMLX, with MLX on an M4 Max."))
+}
+
+// publishedCaches are the memory of reserved caches by the paper.
+func publishedCaches(published []*doc.Value) *doc.Table {
+	paper := doc.NewTable("Published: OptMLX, table 4, MLX on an M4 Max", "model|paper: model", "cache", "#peak",
+		"#beyond dynamic")
+	for _, r := range published {
+		paper.Row(r.Text("model"), r.Text("mode"), r.Digits("peak_gb").In("GB"), r.Digits("delta_gb").In("GB"))
+	}
+	return paper
 }
 
 // memoryPlot draws the memory of caches over their tokens with a character for each: d for dynamic, r for a reserved

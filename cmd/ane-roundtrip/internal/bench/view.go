@@ -12,7 +12,8 @@ func View(d *doc.Doc, v *doc.Value) {
 	showOperations(d, v)
 	showSizes(d, v.Items("sizes"))
 	showEvaluations(d, v.At("evaluate"))
-	showCaches(d, v.Items("cache", "modes"), v.Items("cache", "published", "reserve"))
+	showCaches(d, v.Items("cache", "modes"), "36 layers of 8 heads of 128 in fp16",
+		publishedCaches(v.Items("cache", "published", "reserve")))
 	d.Page("Skipped", nil, skipped(v.Items("skipped")))
 	d.Terminal(doc.Text("verdict: ", d.Root.Status("verdict")))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/internal/decoderbench"
 	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/weightbench"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // shown is an object as a terminal and a page show it.
@@ -47,19 +48,25 @@ func TestView(t *testing.T) {
 }
 
 func TestWeightsView(t *testing.T) {
-	d := &weightsDetails{Load: []weightbench.Loaded{{Bytes: 64 << 20, Cold: true,
+	m, _ := weightbench.Find("qwen3-8b-4bit")
+	m = m.Scaled(1 << 30)
+	d := &weightsDetails{Load: []weightbench.Loaded{{Model: m, Bytes: 64 << 20, Cold: true,
 		Times: map[string]time.Duration{"map": 2e5, "touch": 3e6, "read": 6e6, "ring": 5e6}},
-		{Bytes: 64 << 20, Times: map[string]time.Duration{"map": 1e5, "touch": 3e6, "read": 3e6}}},
-		Infer: []weightbench.Inferred{{Way: "map", Bytes: 64 << 20, Load: 1e5, Prompt: 1200.5}},
-		Reserve: []weightbench.Kept{{Mode: "dynamic", Bytes: 36 << 20,
-			Steps: []weightbench.Point{{Tokens: 1, Bytes: 5}, {Tokens: 64, Bytes: 9 << 20}}}},
+		{Model: m, Bytes: 64 << 20, Times: map[string]time.Duration{"map": 1e5, "touch": 3e6, "read": 3e6}}},
+		Talk: []weightbench.Talked{{Model: m, Way: "map", Weights: 64 << 20, Load: 1e5, Prompt: 120.5}},
+		Grow: []weightbench.Talked{{Model: m, First: 2e6, Peak: 3 << 20, Keys: decoderbench.Kept{Mode: "dynamic",
+			Bytes: 36 << 20, Steps: []decoderbench.Point{{Tokens: 1, Bytes: 5}, {Tokens: 64, Bytes: 9 << 20}}}}},
+		Choose: []weightbench.Chosen{{Bytes: 64 << 20, Resident: .5, Pressure: weightbench.Beyond, Mapped: true, Regret: 1,
+			Times: map[safetensors.Mode]time.Duration{"map": 4e6, "auto": 5e6}}, {Pressure: weightbench.None, Regret: 1.5}},
 		Skipped:   []skippedStep{{"load", "no room"}},
 		Published: weightbench.Published()}
 	object := objectOf(t, d)
 	text, page := shown(t, object, WeightsView)
-	for _, want := range []string{`^size +cache +map`, `\n64 MiB +warm +100 µs +3 ms +3 ms .* 1.00x\n`,
-		`\n64 MiB +cold +200 µs .* 2.00x\n`, `\nQwen3-14B-6bit +11.2 GB +3.70 s +5.39 s +0.690x\n`,
-		`\nmap +64 MiB +100 µs +0 ns +1200/s`, `\n +9 MiB \| +`, `\ndynamic `, `\nskipped: load: no room\n$`} {
+	for _, want := range []string{`^model +layers +size +cache +map`, `\nqwen3-8b-4bit +[1-9] of 36 +64 MiB +warm +100 µs +3 ms +3 ms .* 1.00x\n`,
+		` +64 MiB +cold +200 µs .* 2.00x\n`, `\nQwen3-14B-6bit +11.2 GB +3.70 s +5.39 s +0.690x\n`,
+		` of 36 +map +64 MiB +100 µs +0 ns +12[01]/s`, `\n +9 MiB \| +`, ` of 36 +dynamic +2 ms .* 3 MiB `,
+		`\nroom for 0.75 of a file +64 MiB +50 % +4 ms +killed +5 ms +map +1x\n`,
+		`takes 1.25x the time of the better one in the mean, 1.50x at most`, `\nskipped: load: no room\n$`} {
 		require.Regexp(t, want, text)
 	}
 	require.Contains(t, page, `data-json="/details/load/0/times_ns/ring"`)
@@ -78,7 +85,7 @@ func TestWeightsView(t *testing.T) {
 func TestGenerateView(t *testing.T) {
 	d := &generateDetails{Size: "tiny", Form: "compact", Published: decoderbench.Published()}
 	d.Load, d.Step, d.ReadFloor, d.Prompt, d.Prefill, d.PromptFloor = 5e6, 2e6, 1e6, 40, 4e6, 2e6
-	d.Keys = []weightbench.Resident{{Mode: "grown", Tokens: 24, Bytes: 1 << 20}}
+	d.Keys = []decoderbench.Resident{{Mode: "grown", Tokens: 24, Bytes: 1 << 20}}
 	d.Restores = []decoderbench.Restored{{Tokens: 24, Prefill: 8e6, Restore: 2e6, Same: true}, {Tokens: 60, Restore: 1}}
 	text, page := shown(t, objectOf(t, d), GenerateView)
 	for _, want := range []string{`\nload +5 ms +229 ms\n`, `\nprompt of 40 tokens +4 ms +- +1e\+04 tokens/s, .* takes 2 ms, 2.00x\n`,

@@ -1,10 +1,9 @@
-package weightbench
+package decoderbench
 
 import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/internal/procmem"
@@ -12,16 +11,29 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Kept is a row of the third suite: a cache of keys and values that grows or is reserved.
+// Kept is the memory of a cache of keys and values that grows or is reserved.
 type Kept struct {
-	Mode     string        `json:"mode"`           // dynamic, or the tokens reserved
-	First    time.Duration `json:"first_ns"`       // from New until the first token is in the cache
-	Prompt   float64       `json:"prompt_per_s"`   // tokens a second, of the paper's 34
-	Generate float64       `json:"generate_per_s"` // tokens a second, one at a time
-	Bytes    int           `json:"bytes"`          // of the cache at the end
-	Delta    int           `json:"delta_bytes"`    // beyond the first row
-	Copied   int64         `json:"copied_bytes"`   // to new memory while it grew
-	Steps    []Point       `json:"steps"`          // memory over tokens, where it changes and every 64
+	Mode   string  `json:"mode"`         // dynamic, or the tokens reserved
+	Bytes  int     `json:"bytes"`        // of the cache at the end
+	Delta  int     `json:"delta_bytes"`  // beyond the first row
+	Copied int64   `json:"copied_bytes"` // to new memory while it grew
+	Steps  []Point `json:"steps"`        // memory over tokens, where it changes and every 64
+}
+
+// Note notes the memory at a number of tokens.
+func (k *Kept) Note(tokens, bytes int, copied int64) {
+	if n := len(k.Steps); n == 0 || k.Steps[n-1].Bytes != bytes || tokens%64 == 0 {
+		k.Steps = append(k.Steps, Point{tokens, bytes})
+	}
+	k.Bytes, k.Copied = bytes, copied
+}
+
+// Mode is the name of a cache that reserves some tokens, or grows.
+func Mode(reserved int) string {
+	if reserved == 0 {
+		return "dynamic"
+	}
+	return strconv.Itoa(reserved)
 }
 
 // Point is the memory of a cache at a number of tokens.
@@ -30,34 +42,13 @@ type Point struct {
 	Bytes  int `json:"bytes"`
 }
 
-// generated is the number of tokens after the prompt: enough that a growing cache grows several times.
-const generated = 1200
-
-// Reserve measures caches of a model of 4B parameters: 36 layers of 8 heads of 128. reserved has their tokens, 0 for a
-// cache that grows.
+// Reserve fills caches of a model of 4B parameters with 1,200 tokens: 36 layers of 8 heads of 128. reserved has their
+// tokens, 0 for a cache that grows.
 func Reserve(ctx context.Context, reserved ...int) (all []Kept, err error) {
-	pieces := append([]int{1, promptTokens}, slices.Repeat([]int{1}, generated)...)
 	for _, tokens := range reserved {
-		row := Kept{Mode: strconv.Itoa(tokens)}
-		if tokens == 0 {
-			row.Mode = "dynamic"
-		}
-		start := time.Now()
-		err := fill(ctx, kv.Config{Layers: 36, Heads: 8, HeadDim: 128, Context: tokens}, pieces, func(cache *kv.Cache) {
-			now := Point{cache.Len(), cache.Bytes()}
-			if k := len(row.Steps); k == 0 || row.Steps[k-1].Bytes != now.Bytes || now.Tokens%64 == 0 {
-				row.Steps = append(row.Steps, now)
-			}
-			row.Bytes, row.Copied = now.Bytes, cache.Copied()
-			switch took := time.Since(start); now.Tokens {
-			case 1:
-				row.First, start = took, time.Now()
-			case 1 + promptTokens:
-				row.Prompt, start = promptTokens/took.Seconds(), time.Now()
-			case 1 + promptTokens + generated:
-				row.Generate = generated / took.Seconds()
-			}
-		}, unimem.Warm())
+		row := Kept{Mode: Mode(tokens)}
+		err := fill(ctx, kv.Config{Layers: 36, Heads: 8, HeadDim: 128, Context: tokens}, slices.Repeat([]int{1}, 1200),
+			func(cache *kv.Cache) { row.Note(cache.Len(), cache.Bytes(), cache.Copied()) }, unimem.Warm())
 		if err != nil {
 			return nil, err
 		}
