@@ -324,7 +324,7 @@ func (s *Session) take(ctx context.Context, op string, i int, tokens []int, logi
 		err = s.logitsOf(ctx, p, len(tokens)-1)
 	}
 	if err == nil {
-		err = s.look(op, logits)
+		err = s.look(op, len(tokens), logits)
 	}
 	if err != nil {
 		s.tokens, s.ready = s.tokens[:before], false

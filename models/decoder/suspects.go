@@ -13,9 +13,10 @@ import (
 
 // The first tokens read all weights. So Load does not search matrices that programs read in the mapped file for numbers
 // that are not finite, if the arithmetic is that of IEEE 754. A product with such a number is not finite, whatever it
-// multiplies, nor are the keys and values of the layer or of the next one, or the logits. Until a session's logits are
-// finite for the first time, sessions look at these results and search the matrices if one is not. A session looks at a
-// row of the embedding when it takes the token.
+// multiplies, nor are the keys and values of the layer or of the next one, or the logits. Sessions look at these results
+// and search the matrices if one is not finite, until the logits of a pass of one token are. Of a longer pass the first
+// token alone shows all matrices: products skip other columns of zeros, and the logits are those of the last token. A
+// session looks at a row of the embedding when it takes the token.
 
 // trustedBytes is the size of a matrix that is worth it.
 const trustedBytes = 1 << 16
@@ -66,8 +67,8 @@ func suspect(data []byte) bool {
 	return err != nil || !fp16.Finite(view)
 }
 
-// look searches the weights if a result of a pass is suspect: keys, values or one of the logits, if there are any.
-func (s *Session) look(op string, logits bool) error {
+// look searches the weights if a result of a pass of some tokens is suspect: keys, values or a logit, if there are any.
+func (s *Session) look(op string, tokens int, logits bool) error {
 	if !s.model.unsure.Load() {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (s *Session) look(op string, logits bool) error {
 	switch {
 	case s.suspects:
 		return s.model.search(op)
-	case logits:
+	case logits && tokens == 1:
 		s.model.unsure.Store(false)
 	}
 	return nil

@@ -64,6 +64,23 @@ func TestFirstTokensFindWeightsThatAreNotFinite(t *testing.T) {
 	}
 }
 
+// Rows of zeros, such as those of a token that pads, hide a matrix: the products of columns after the first are not
+// computed. Their logits are finite, but the matrices are not trusted for that.
+func TestTokensOfZerosShowNoWeights(t *testing.T) {
+	const name = "model.layers.1.self_attn.o_proj.weight"
+	spec := trusted(name, 31*256, math.NaN())
+	damage := spec.Weights
+	spec.Weights = func(name string, values []float64) {
+		if damage(name, values); name == "model.embed_tokens.weight" {
+			clear(values[7*256 : 8*256])
+		}
+	}
+	s := begin(t, load(t, engine.Soft, written(t, spec), WithForm(Compact), Context(100)))
+	require.NoError(t, s.Prefill(t.Context(), []int{7, 7, 7}))
+	one(t, s.Step(t.Context(), 5), ErrNaN, "step", name)
+	require.Equal(t, 3, s.Position())
+}
+
 func written(t *testing.T, s decodertest.Spec) string {
 	dir := t.TempDir()
 	_, err := decodertest.Write(dir, s)
@@ -77,7 +94,8 @@ func TestRowsOfTheEmbeddingThatAreNotFinite(t *testing.T) {
 		spec := trusted("model.embed_tokens.weight", 200*256+3, math.Inf(1))
 		spec.DType = dtype
 		s := begin(t, load(t, engine.Soft, written(t, spec), WithForm(Compact), Context(100)))
-		require.NoError(t, s.Prefill(t.Context(), []int{1, 2, 3}))
+		require.NoError(t, s.Prefill(t.Context(), []int{1, 2}))
+		require.NoError(t, s.Step(t.Context(), 3))
 		require.False(t, s.model.unsure.Load())
 		one(t, s.Prefill(t.Context(), []int{200, 4}), ErrNaN, "model.embed_tokens.weight", fmt.Sprint(200*256+3))
 		one(t, s.Step(t.Context(), 200), ErrNaN, "step", "model.embed_tokens.weight")
@@ -91,7 +109,7 @@ func TestInfiniteResultsOfFiniteWeights(t *testing.T) {
 	s := begin(t, load(t, engine.Soft, written(t, trusted("model.layers.1.self_attn.v_proj.weight", 5, 65504)),
 		WithForm(Compact), Context(100)))
 	s.suspects = true
-	require.NoError(t, s.look("step", false))
+	require.NoError(t, s.look("step", 1, false))
 	require.False(t, s.model.unsure.Load())
 	require.NoError(t, s.Step(t.Context(), 5))
 }
