@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 138_800, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 140_500, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 29, 1_780      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -44,7 +44,7 @@ var parts = []part{
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
 		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_500},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
-		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 21_000},
+		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 21_800},
 	{"what several share, examples", []string{"/"}, 0},
 }
 
