@@ -33,9 +33,12 @@ func Write(f *emit.File) {
 		f.Func("slide"+k.name, "(s *sliding)", "computes the results of windows over a plane.")
 		w.slide(k)
 	}
-	f.Func("sumLanes", "(sums *float64, x *uint16, keep *[8]uint16, lanes, length, eights int)",
-		"sums lanes of halves, one after another. keep are the bits of the elements after the last eight.")
+	f.Func("sumLanes", "(sums *float64, x *uint16, keep *[8]uint16, lanes, rows, pitch, eights int)",
+		"sums lanes, each of some rows of halves that are pitch bytes apart.\n"+
+			"keep are the bits of a row's elements after the last eight.")
 	w.sumLanes()
+	f.Func("quotients", "(dst *uint16, a *float64, divisor float64, eights int)", "sets dst to a divided by divisor.")
+	w.quotients()
 	f.Func("mixLines", "(dst *uint16, a, b *float64, first, second float64, eights int)",
 		"sets dst to a times first plus b times second.")
 	w.mixLines()
@@ -231,7 +234,7 @@ func (w width) sumLanes() {
 	sums, x, keep := w.Whole(w.Param("sums")), w.Whole(w.Param("x")), w.Vector()
 	keeps := w.Whole(w.Param("keep"))
 	w.VMOVDQU(emit.At(keeps, 0), keep.AsX())
-	in, n, length := w.GP64(), w.GP64(), w.Whole(w.Param("length"))
+	in, n, pitch, rows := w.GP64(), w.GP64(), w.Whole(w.Param("pitch")), w.GP64()
 	v := w.Vector()
 	w.Times("lane", w.Whole(w.Param("lanes")), func() {
 		low, high := w.Zero(), w.Zero()
@@ -240,26 +243,46 @@ func (w width) sumLanes() {
 			w.VADDPD(a, low, low)
 			w.VADDPD(b, high, high)
 		}
-		w.MOVQ(x, in)
-		w.Load(w.Param("eights"), n)
-		tail := w.Fresh("tail")
-		w.TESTQ(n, n)
-		w.JEQ(tail)
-		w.Times("eight", n, func() {
-			w.VMOVDQU(emit.At(in, 0), v.AsX())
-			w.Add(16, in)
+		w.Load(w.Param("rows"), rows)
+		w.Times("row", rows, func() {
+			w.MOVQ(x, in)
+			w.Load(w.Param("eights"), n)
+			tail := w.Fresh("tail")
+			w.TESTQ(n, n)
+			w.JEQ(tail)
+			w.Times("eight", n, func() {
+				w.VMOVDQU(emit.At(in, 0), v.AsX())
+				w.Add(16, in)
+				add()
+			})
+			w.Here(tail)
+			w.VPAND(emit.At(in, 0), keep.AsX(), v.AsX())
 			add()
+			w.ADDQ(pitch, x)
 		})
-		w.Here(tail)
-		w.VPAND(emit.At(in, 0), keep.AsX(), v.AsX())
-		add()
 		w.VADDPD(high, low, low)
 		w.VEXTRACTF128(Imm(1), low, high.AsX())
 		w.VADDPD(high.AsX(), low.AsX(), low.AsX())
 		w.VHADDPD(low.AsX(), low.AsX(), low.AsX())
 		w.VMOVSD(low.AsX(), emit.At(sums, 0))
 		w.Add(8, sums)
-		w.ADDQ(length, x)
+	})
+	w.End()
+}
+
+// quotients writes the function that divides sums.
+func (w width) quotients() {
+	dst, a, divisor, dropped := w.Whole(w.Param("dst")), w.Whole(w.Param("a")), w.Vector(), w.mask()
+	w.VBROADCASTSD(w.Place(w.Param("divisor")), divisor)
+	w.Times("eight", w.Whole(w.Param("eights")), func() {
+		low, high := w.Vector(), w.Vector()
+		w.VMOVUPD(emit.At(a, 0), low)
+		w.VMOVUPD(emit.At(a, 32), high)
+		w.VDIVPD(divisor, low, low)
+		w.VDIVPD(divisor, high, high)
+		w.rounded(low, high, dropped, dropped, emit.At(dst, 0))
+		w.Add(64, a)
+		w.Add(16, dst)
 	})
 	w.End()
 }

@@ -90,6 +90,18 @@ func TestTiles(t *testing.T) {
 	}
 }
 
+// TestReductionsReadSurfaces: only one that alone reads an input with gaps has no copy of it.
+func TestReductionsReadSurfaces(t *testing.T) {
+	const x = "tensor<fp16, [1, 4, 7, 7]>"
+	mean := "tensor<fp16, [1, 4]> y = reduce_mean(x = x, axes = tensor<int32, [2]>([2, 3]), keep_dims = bool(false));\n"
+	got, _ := groupsOf(t, x+" x", mean, "y")
+	require.Equal(t, []string{"reduce_mean"}, got)
+	got, _ = groupsOf(t, x+" x", mean+x+" z = relu(x = x);\n", "y, z")
+	require.Contains(t, got, "") // the copy
+	got, _ = groupsOf(t, x+" x", mean, "y", Unfused())
+	require.Contains(t, got, "")
+}
+
 // TestGroupsAreBounded: a run yields after a group, and a group keeps its operands for few steps.
 func TestGroupsAreBounded(t *testing.T) {
 	const k = "tensor<fp16, [32, 64]> "

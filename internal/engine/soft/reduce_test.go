@@ -374,3 +374,29 @@ func TestSoftmaxEdges(t *testing.T) {
 	}
 	operation{op: "softmax", in: []operand{{"x", x, false}}, settings: ", axis = int32(1)", want: []nd{want}}.exact(t)
 }
+
+// TestReductionsOnSurfaces: a mean or a sum of an input with gaps between its rows, with and without other readers,
+// has the bits of one that reads a copy without gaps.
+func TestReductionsOnSurfaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 29))
+	for n := range effort.Cases(60) {
+		op, axes := []string{"reduce_mean", "reduce_sum"}[n%2], [][]int{{2, 3}, {3}, {-1, -2, -3}, {1}, {0, 3}}[r.IntN(5)]
+		d := []mil.DType{mil.FP16, mil.FP16, mil.FP32}[r.IntN(3)]
+		shape, in := []int{1 + r.IntN(2), 1 + r.IntN(140), 1 + r.IntN(9), 1 + r.IntN(40)}, make([]bool, 4)
+		for _, a := range axes {
+			in[(a+4)%4] = true
+		}
+		x, y := tensorType(d, shape), tensorType(d, foldShape(shape, in, true))
+		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(%s x) { %s y = %s(x = x, axes = %s, keep_dims = bool(true))"+
+			"[name = string(\"y\")]; ", x, y, op, intVec(axes...))
+		switch n % 3 {
+		case 0:
+			text += "} -> (y); }"
+		case 1:
+			text += x + " z = relu(x = x)[name = string(\"z\")]; } -> (y, z); }"
+		default:
+			text += y + " z = relu(x = y)[name = string(\"z\")]; } -> (z); }"
+		}
+		requireUnfused(t, text, uint64(n))
+	}
+}

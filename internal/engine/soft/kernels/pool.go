@@ -48,7 +48,9 @@ func (r *pooler) quick(other run.Runner, work int) (run.Runner, int) {
 	case r.way == byMaximum:
 		return spatial.Maxima(*w, r.planes, other, work)
 	case r.way == bySum && whole:
-		return spatial.Sums(r.planes, ops.Volume(w.In), foldings["reduce_mean"].last, other, work)
+		n := ops.Volume(w.In)
+		return spatial.Sums(spatial.Lanes{Count: r.planes, Length: n, Width: n, Pitch: n},
+			spatial.Fold{Divisor: float64(n)}, other, work)
 	case r.way == bySum:
 		return spatial.Means(*w, r.planes, other, work)
 	}

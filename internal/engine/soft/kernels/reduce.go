@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
@@ -12,15 +13,42 @@ import (
 	"github.com/anekit/anekit/internal/ops"
 )
 
+// Rows are the settings of a reduction whose operand is an input with gaps between its rows. The surface is operand 1.
+// Operand 0 and result 1 are one place for its elements without gaps, as a copy.
+type Rows struct {
+	ops.Reduce
+	ane.Layout
+}
+
+// TakesRows reports whether the kernel of an operator takes Rows.
+func TakesRows(op string) bool { return op == "reduce_mean" || op == "reduce_sum" }
+
 // reduce prepares the reductions to one value a lane, except reduce_log_sum_exp. It
 // computes in float64 and rounds once; int32 wraps around.
 func reduce(s *Step) (run.Runner, int) {
-	l, f := newLanes(s.In[0].Shape, s.Attrs.(ops.Reduce).Axes), foldings[s.Op]
+	on, gaps := s.Attrs.(Rows)
+	if !gaps {
+		on.Reduce = s.Attrs.(ops.Reduce)
+	}
+	l, f := newLanes(s.In[0].Shape, on.Axes), foldings[s.Op]
 	other, room := f.reduce(s, l)
 	if f.way == bySum && s.halved() && l.row == 1 && l.run == l.length && len(l.kept) <= 1 {
-		if r, work := spatial.Sums(l.groups(), l.length, f.result, other, room); r != nil {
+		in, even := spatial.Lanes{Count: l.groups(), Length: l.length, Width: l.length, Pitch: l.length}, true
+		if gaps {
+			dims, strides := rowsOf(on.Layout)
+			rows, by := merge(dims[:4], strides[:4])
+			in.Width, in.Pitch, even = on.Width, by[0][0], len(rows) == 1 && by[0][0] > on.Width
+		}
+		fold := spatial.Fold{Result: f.result, Divisor: map[string]float64{"reduce_sum": 1,
+			"reduce_mean": float64(l.length)}[s.Op]}
+		if r, work := spatial.Sums(in, fold, other, room); even && r != nil {
 			return r, work
 		}
+	}
+	if gaps {
+		dims, strides := rowsOf(on.Layout)
+		dense, _ := s.move(box{from: 1, to: 1, dims: dims, src: strides})
+		return &run.Sequence{dense, other}, room
 	}
 	return other, room
 }

@@ -270,15 +270,16 @@ func (p *planner) placeOnSurfaces() {
 
 // emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs that are not written in place.
 func (p *planner) emit() {
-	read := make(map[*ops.Value]bool, len(p.nodes))
+	read := make(map[*ops.Value]int, len(p.nodes))
 	for _, n := range p.nodes {
 		for _, v := range n.In {
-			read[v] = true
+			read[v]++
 		}
 	}
+	rows := p.onRows(read)
 	p.Steps = make([]Step, 0, len(p.nodes)+len(p.graph.Inputs)+len(p.graph.Outputs))
 	for i, v := range p.graph.Inputs {
-		if _, direct := p.places[v]; !direct && read[v] {
+		if _, direct := p.places[v]; !direct && read[v] > 0 && rows[v] == nil {
 			p.Steps = append(p.Steps, Step{kernel: kernels.FromRows, Attrs: p.In[i],
 				In: onSurface(Input, i, p.In[i]), Out: p.locate(v)})
 		}
@@ -288,6 +289,9 @@ func (p *planner) emit() {
 		if !p.emitControl(n) && !isView(n) && !p.emitState(n) {
 			s := p.step(n)
 			s.In, s.Out = p.locate(n.In...), p.locate(n.Out...)
+			if len(n.In) == 1 && rows[n.In[0]] != nil {
+				s.readRows(*rows[n.In[0]], p.In)
+			}
 			p.Steps = append(p.Steps, s)
 		}
 	}

@@ -42,10 +42,16 @@ func spreadDoubles(stride int, s *spreading)
 //go:noescape
 func slideDoubles(s *sliding)
 
-// sumLanes sums lanes of halves, one after another. keep are the bits of the elements after the last eight.
+// sumLanes sums lanes, each of some rows of halves that are pitch bytes apart.
+// keep are the bits of a row's elements after the last eight.
 //
 //go:noescape
-func sumLanes(sums *float64, x *uint16, keep *[8]uint16, lanes int, length int, eights int)
+func sumLanes(sums *float64, x *uint16, keep *[8]uint16, lanes int, rows int, pitch int, eights int)
+
+// quotients sets dst to a divided by divisor.
+//
+//go:noescape
+func quotients(dst *uint16, a *float64, divisor float64, eights int)
 
 // mixLines sets dst to a times first plus b times second.
 //

@@ -1147,23 +1147,26 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumLanes(sums *float64, x *uint16, keep *[8]uint16, lanes int, length int, eights int)
+// func sumLanes(sums *float64, x *uint16, keep *[8]uint16, lanes int, rows int, pitch int, eights int)
 // Requires: AVX, F16C
-TEXT ·sumLanes(SB), NOSPLIT, $0-48
+TEXT ·sumLanes(SB), NOSPLIT, $0-56
 	MOVQ    sums+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    keep+16(FP), DX
 	VMOVDQU (DX), X0
-	MOVQ    length+32(FP), SI
-	MOVQ    lanes+24(FP), DI
+	MOVQ    pitch+40(FP), SI
+	MOVQ    lanes+24(FP), R8
 
 lane:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   CX, DX
-	MOVQ   eights+40(FP), BX
-	TESTQ  BX, BX
-	JEQ    tail
+	MOVQ   rows+32(FP), DI
+
+row:
+	MOVQ  CX, DX
+	MOVQ  eights+48(FP), BX
+	TESTQ BX, BX
+	JEQ   tail
 
 eight:
 	VMOVDQU      (DX), X1
@@ -1185,15 +1188,51 @@ tail:
 	VCVTPS2PD    X4, Y4
 	VADDPD       Y1, Y2, Y2
 	VADDPD       Y4, Y3, Y3
+	ADDQ         SI, CX
+	DECQ         DI
+	JNE          row
 	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPD       X3, X2, X2
 	VHADDPD      X2, X2, X2
 	VMOVSD       X2, (AX)
 	ADDQ         $+8, AX
-	ADDQ         SI, CX
-	DECQ         DI
+	DECQ         R8
 	JNE          lane
+	VZEROUPPER
+	RET
+
+// func quotients(dst *uint16, a *float64, divisor float64, eights int)
+// Requires: AVX, AVX2, F16C
+TEXT ·quotients(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VPCMPEQD     Y1, Y1, Y1
+	VPSRLQ       $0x23, Y1, Y1
+	VBROADCASTSD divisor+16(FP), Y0
+	MOVQ         eights+24(FP), DX
+
+eight:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y3
+	VDIVPD      Y0, Y2, Y2
+	VDIVPD      Y0, Y3, Y3
+	VPAND       Y1, Y2, Y4
+	VPADDQ      Y1, Y4, Y4
+	VPOR        Y4, Y2, Y2
+	VPANDN      Y2, Y1, Y2
+	VPAND       Y1, Y3, Y4
+	VPADDQ      Y1, Y4, Y4
+	VPOR        Y4, Y3, Y3
+	VPANDN      Y3, Y1, Y3
+	VCVTPD2PSY  Y2, X5
+	VCVTPD2PSY  Y3, X2
+	VINSERTF128 $0x01, X2, Y5, Y5
+	VCVTPS2PH   $0x00, Y5, (AX)
+	ADDQ        $+64, CX
+	ADDQ        $+16, AX
+	DECQ        DX
+	JNE         eight
 	VZEROUPPER
 	RET
 

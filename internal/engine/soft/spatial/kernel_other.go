@@ -10,7 +10,8 @@ func spreadDoubles(int, *spreading)                               {}
 func slideFloats(*sliding)                                        {}
 func slideKeys(*sliding)                                          {}
 func slideDoubles(*sliding)                                       {}
-func sumLanes(*float64, *uint16, *[8]uint16, int, int, int)       {}
+func sumLanes(*float64, *uint16, *[8]uint16, int, int, int, int)  {}
+func quotients(*uint16, *float64, float64, int)                   {}
 func mixLines(*uint16, *float64, *float64, float64, float64, int) {}
 func repeatEach(*repeating)                                       {}
 

@@ -252,19 +252,35 @@ func TestLinesThatNoWindowReads(t *testing.T) {
 	}
 }
 
-// TestSums compares the sums of lanes with their definition, to the bit.
+// TestSums compares the sums of lanes with their definition, to the bit: without gaps, and of rows on a surface.
 func TestSums(t *testing.T) {
 	if !quick() {
 		t.Skip("no kernels for this machine")
 	}
 	r := rand.New(rand.NewPCG(7, 9))
-	for length := 1; length < 70; length++ {
-		lanes := 1 + r.IntN(300)
-		x := tensor(t, r, lanes*length, length%2 == 0)
-		want := make([]fp16.Bits, lanes)
-		plainSums(length).Span(&run.Call{In: []run.Vec{x}, Out: []run.Vec{{Half: want}}}, 0, lanes, 0)
-		s, work := Sums(lanes, length, func(sum float64, n int) float64 { return sum / float64(n) }, plainSums(length), 0)
-		same(t, want, made(t, s, work, lanes, lanes, x), fmt.Sprint(lanes, " lanes of ", length))
+	for n := range effort.Cases(300) {
+		l := Lanes{Count: 1 + r.IntN(300), Width: 1 + r.IntN(40)}
+		l.Length, l.Pitch = l.Width*(1+r.IntN(9)), (l.Width+31)/32*32
+		if n%2 == 0 {
+			l.Width, l.Pitch = l.Length, l.Length
+		}
+		in := []run.Vec{tensor(t, r, l.Count*l.Length, n%4 < 2)}
+		if l.Pitch > l.Width {
+			in = append(in, tensor(t, r, l.Count*l.Length/l.Width*l.Pitch, true))
+			for i, h := range in[0].Half {
+				in[1].Half[i/l.Width*l.Pitch+i%l.Width] = h
+			}
+		}
+		want := make([]fp16.Bits, l.Count)
+		plainSums(l.Length).Span(&run.Call{In: in, Out: []run.Vec{{Half: want}}}, 0, l.Count, 0)
+		if len(in) > 1 {
+			clear(in[0].Half) // Sums copies what it needs there
+		}
+		mean := func(sum float64, n int) float64 { return sum / float64(n) }
+		for _, f := range []Fold{{Result: mean}, {Divisor: float64(l.Length)}} {
+			s, work := Sums(l, f, plainSums(l.Length), 0)
+			same(t, want, made(t, s, work, l.Count, l.Count, in...), fmt.Sprintf("%+v %v", l, f.Divisor))
+		}
 	}
 }
 
