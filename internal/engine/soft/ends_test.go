@@ -58,7 +58,7 @@ func TestRunsEndWithTheirContext(t *testing.T) {
 		"conv_transpose": {kind: "kernels.product in strips", params: k + "[1, 64, 32, 32]> x",
 			body: weight("[64, 64, 3, 3]") + k + "[1, 64, 65, 65]> y = conv_transpose(x = x, weight = w, " +
 				"strides = tensor<int32, [2]>([2, 2]));"},
-		"conv": {kind: "kernels.product in strips", params: image + "x",
+		"conv": {kind: "matrix.Windows", params: image + "x",
 			body: weight("[64, 64, 3, 3]") + image + `y = conv(x = x, weight = w, pad_type = string("same"));`},
 		"conv of channels": {kind: "spatial.depthwise", params: image + "x", body: weight("[64, 1, 3, 3]") + image +
 			`y = conv(x = x, weight = w, groups = int32(64), pad_type = string("same"));`},
