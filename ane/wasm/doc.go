@@ -41,6 +41,13 @@
 //	cache_truncate(cache, tokens) -> 0
 //	cache_close(cache) -> 0
 //
+//	gpu_alignment() -> bytes                                 of the pointers of gpu_run
+//	gpu_run(name, len, ranges, count, push, bytes) -> 0      runs a kernel that the host has named; waits for it
+//
+// gpu_run is for a Host with the option GPU, such as the GPU of a timeline of ane/hal. ranges points at count pairs of
+// numbers, the pointer and the length of each buffer of the kernel; push at its constants. The GPU reads and writes the
+// guest's memory in place. The host checks the constants against the ranges.
+//
 // Guests may also import wasi_snapshot_preview1, as Go's do. Output goes to Limits.Output, which a guest can only write
 // to. The three standard files cannot be closed; there are no others, no arguments and no environment. Clock and
 // random numbers are the same in every run; Guest.World counts what a guest has read of them.

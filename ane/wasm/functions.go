@@ -58,6 +58,8 @@ func functions() []Function {
 			return 0, c.Truncate(int(int32(p[1])))
 		}),
 		on("cache_close", 1, cacheClose),
+		{"gpu_alignment", 0, gpuAlignment},
+		{"gpu_run", 6, gpuRun},
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/unimem"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
 
@@ -38,6 +40,8 @@ type Guest struct {
 	objects map[int32]any // by handle
 	world   World         // the last handle and error too
 	caches  int           // bytes
+	gpu     hal.GPUMemory // of the memory; nil before the first gpu_run
+	staged  *unimem.Block // what gpu is of in a copying Host
 }
 
 // guestKey is the key of the Guest in the context of its calls.
@@ -190,7 +194,7 @@ func (g *Guest) settle() {
 // end cancels what runs and closes every object: requests first, then what they use. The caller holds mu.
 func (g *Guest) end(ctx context.Context) error {
 	g.stop()
-	var errs []error
+	errs := []error{g.leave()}
 	for handle, o := range g.objects {
 		if r, ok := o.(*request); ok {
 			errs = append(errs, r.close())

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/errtext"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
@@ -41,6 +42,7 @@ func (l Limits) withDefaults() Limits {
 type config struct {
 	programs map[string]ane.Source
 	more     []Function
+	gpu      hal.GPU
 	copying  bool
 	endless  bool
 }
@@ -57,6 +59,10 @@ func Program(name string, src ane.Source) Option {
 func Functions(all ...Function) Option {
 	return func(c *config) { c.more = append(c.more, all...) }
 }
+
+// GPU lets guests run the kernels of a GPU in their memory, in place. It stays the caller's, and open until the Host is
+// closed.
+func GPU(g hal.GPU) Option { return func(c *config) { c.gpu = g } }
 
 // Copying makes every tensor on memory of its own, which the host copies from and to the guest's around each run. This
 // package avoids that path; Copying is for comparison. Guest.Copied counts the bytes.

@@ -20,6 +20,8 @@ type Program struct {
 	Push    int    // bytes of constants, a multiple of 4 up to 4096; 0 for none
 	PushAt  int    // number of their argument
 	Group   [3]int // threads of a group along x, y and z
+	// Needs is that of package vulkan.
+	Needs func(push []byte, lengths []int) (bytes []int, x, y int, ok bool)
 }
 
 // Product multiplies matrices of n x n float32 in rows: buffers A, B and C = A x B of 4*n*n bytes each, and n as a
@@ -41,7 +43,8 @@ func Linear() Program { return program(kernels.Linear()) }
 
 func program(k kernels.Kernel) Program {
 	m, _ := k.InMetal() // a test compares all
-	return Program{Name: k.Name, Text: m.Text, Buffers: m.Bindings, Push: k.Push, PushAt: m.Push, Group: k.Group}
+	return Program{Name: k.Name, Text: m.Text, Buffers: m.Bindings, Push: k.Push, PushAt: m.Push, Group: k.Group,
+		Needs: k.Needs}
 }
 
 // Groups returns the number of groups that cover x, y and z threads.

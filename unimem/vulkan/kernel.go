@@ -20,6 +20,10 @@ type Program struct {
 	Buffers int    // storage buffers: the bindings 0, 1, .. of set 0
 	Push    int    // bytes of push constants, a multiple of 4 up to 128
 	Group   [3]int // invocations of a group along x, y and z, as in the code
+	// Needs checks what a caller that is not trusted asks for, such as a guest of package ane/wasm: push constants, and
+	// the lengths of its Ranges. It returns the bytes that each Range needs, and the invocations along x and y; ok is
+	// false for wrong constants. A Program without Needs is for trusted callers alone.
+	Needs func(push []byte, lengths []int) (bytes []int, x, y int, ok bool)
 }
 
 // Product multiplies matrices of n x n float32 in rows: Buffers A, B and C = A x B of 4*n*n bytes each, and n as a
@@ -37,7 +41,7 @@ func Scale() Program { return program(kernels.Scale()) }
 func Linear() Program { return program(kernels.Linear()) }
 
 func program(k kernels.Kernel) Program {
-	return Program{k.Name, k.Text, k.Code, k.Buffers, k.Push, k.Group}
+	return Program{k.Name, k.Text, k.Code, k.Buffers, k.Push, k.Group, k.Needs}
 }
 
 // Groups returns the number of groups that cover x, y and z invocations.

@@ -67,7 +67,7 @@ func closed(t *testing.T, q *Queue) {
 
 func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.begin)}
+	q := &Queue{queue: joint.NewQueue("test", g.begin)}
 	closed(t, q)
 	s := hal.NewSemaphore(0)
 	require.NoError(t, q.Execute(t.Context(), at(s, 2), at(s, 3), gpu.Dispatch{}, gpu.Dispatch{}))
@@ -91,7 +91,7 @@ func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
 
 func TestFailuresReachTheSignals(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.begin)}
+	q := &Queue{queue: joint.NewQueue("test", g.begin)}
 	closed(t, q)
 	cause := errors.New("the engine has stopped")
 	wait, signal := hal.NewSemaphore(0), hal.NewSemaphore(0)
@@ -118,7 +118,7 @@ func TestFailuresReachTheSignals(t *testing.T) {
 
 func TestContextEndsBeforeTheGPU(t *testing.T) {
 	g := &notGPU{}
-	q := &Queue{joint.NewQueue("test", g.begin)}
+	q := &Queue{queue: joint.NewQueue("test", g.begin)}
 	signal := hal.NewSemaphore(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, q.Execute(ctx, nil, at(signal, 1), gpu.Dispatch{}))

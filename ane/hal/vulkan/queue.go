@@ -15,8 +15,9 @@ var ErrClosed = joint.ErrClosed
 // Queue starts work on a GPU in the order of hal's timelines. NewQueue makes one, and its caller closes it. Its methods
 // are safe for concurrent use, and no call but Close waits.
 type Queue struct {
-	queue *joint.Queue[gpu.Command]
-	done  *gpu.Timeline
+	queue  *joint.Queue[gpu.Command]
+	device *gpu.Device
+	done   *gpu.Timeline
 }
 
 // NewQueue makes a Queue on d, which stays the caller's: close it after the Queue. Errors are those of d.NewTimeline.
@@ -27,14 +28,15 @@ func NewQueue(d *gpu.Device) (*Queue, error) {
 	}
 	var order sync.Mutex // of submissions: the values of done grow in it
 	var last uint64
-	return &Queue{done: done, queue: joint.NewQueue("vulkan", func(commands []gpu.Command) (end func() error, err error) {
+	begin := func(commands []gpu.Command) (end func() error, err error) {
 		order.Lock()
 		defer order.Unlock()
 		last++
 		v, ctx := last, context.Background()
 		err = d.Submit(ctx, nil, []gpu.Point{{Timeline: done, Value: v}}, commands...)
 		return func() error { return done.Wait(ctx, v) }, err
-	})}, nil
+	}
+	return &Queue{joint.NewQueue("vulkan", begin), d, done}, nil
 }
 
 // Execute runs the commands on the GPU once every wait is reached, and then signals. Execute does not wait: the signals
@@ -61,4 +63,26 @@ func (q *Queue) Close(ctx context.Context) error {
 		return err
 	}
 	return q.done.Close()
+}
+
+// Kernels returns kernels by the names of their Programs as a hal.GPU, which works in the order of the Queue. Kernels,
+// Queue and Device stay the caller's, and stay open while it is used. Kernels whose Program has no Needs are refused.
+func (q *Queue) Kernels(all ...*gpu.Kernel) hal.GPU {
+	named := map[string]*gpu.Kernel{}
+	for _, k := range all {
+		named[k.Program().Name] = k
+	}
+	return &joint.Kernels[*gpu.Buffer, *gpu.Kernel]{Align: max(q.device.Info().Offset, 4), Named: named,
+		Make: q.device.Import,
+		Describe: func(k *gpu.Kernel) (needs joint.Needs, ranges, push int) {
+			p := k.Program()
+			return p.Needs, p.Buffers, p.Push
+		},
+		Execute: func(signals []hal.Point, k *gpu.Kernel, b *gpu.Buffer, ranges [][2]int, push []byte, x, y int) error {
+			c := gpu.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
+			for _, r := range ranges {
+				c.Buffers = append(c.Buffers, b.Range(r[0], r[1]))
+			}
+			return q.Execute(context.Background(), nil, signals, c)
+		}}
 }

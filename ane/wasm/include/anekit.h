@@ -52,4 +52,15 @@ ANEKIT_IMPORT("cache_length") int anekit_cache_length(int cache);
 ANEKIT_IMPORT("cache_truncate") int anekit_cache_truncate(int cache, int tokens);
 ANEKIT_IMPORT("cache_close") int anekit_cache_close(int cache);
 
+// A buffer of a kernel of the GPU.
+struct anekit_range {
+	void *ptr;
+	unsigned bytes;
+};
+
+ANEKIT_IMPORT("gpu_alignment") int anekit_gpu_alignment(void);
+ANEKIT_IMPORT("gpu_run")
+	int anekit_gpu_run(const char *name, unsigned length, const struct anekit_range *ranges, unsigned count,
+			   const void *push, unsigned bytes);
+
 #endif

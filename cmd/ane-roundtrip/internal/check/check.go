@@ -53,8 +53,9 @@ could not show it on this machine. --require-shown no-copy has the latter fail.
 --only PATTERN takes * for any text and ? for one character: 'identity/*'.
 --gpu also proves that a GPU computes on a Block's own pages; without a GPU the
 status is 3. --wasm runs a WebAssembly guest in place of the models, in whose
-memory the engine multiplies matrices. --trace and --report evaluate every model
-once more on a timeline; a failed check writes the report too.`,
+memory the engine multiplies matrices, and with --gpu the GPU too. --trace and
+--report evaluate every model once more on a timeline; a failed check writes
+the report too.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.BeginReport(cmd); err != nil {
@@ -63,7 +64,7 @@ once more on a timeline; a failed check writes the report too.`,
 			if err := cli.Conflict(cmd, "quiet", "json", "which prints no tables"); err != nil {
 				return err
 			}
-			for _, other := range []string{"only", "trace", "gpu", "require-shown"} {
+			for _, other := range []string{"only", "trace", "require-shown"} {
 				if c.wasm && cmd.Flags().Changed(other) {
 					return cli.Badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
 				}
@@ -142,7 +143,7 @@ func (c *CheckRun) run(t *step.T, chosen bool) {
 	if withBroker && c.only.has(engineChecks(brokerPrefix, true)...) {
 		c.addBroker(t, wrap)
 	}
-	if c.gpu != nil && c.only.has(gpu.Names()...) {
+	if c.gpu != nil && (c.wasm || c.only.has(gpu.Names()...)) {
 		step.NoError(limited(t.Ctx, func(ctx context.Context) error {
 			return step.Run(ctx, func(t *step.T) { c.checkGPU(t, name, opts) })
 		}))
@@ -212,7 +213,13 @@ func (c *CheckRun) openGPU(ctx context.Context) (err error) {
 func (c *CheckRun) checkGPU(t *step.T, name string, opts []engine.Option) {
 	e := step.Must(engine.Open(t.Ctx, name, opts...))
 	t.Closing(e.Close)
-	made, err := gpu.Checks(t.Ctx, c.gpu, e, c.only.has)
+	var made []trial.Check
+	var err error
+	if c.wasm {
+		made, err = trial.GuestGPU(t.Ctx, e, c.gpu.Kernels())
+	} else {
+		made, err = gpu.Checks(t.Ctx, c.gpu, e, c.only.has)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(errors.New("the GPU did not answer in time"), err)
 	}

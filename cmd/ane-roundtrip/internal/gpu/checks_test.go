@@ -97,6 +97,8 @@ func (f *fake) Load(ctx context.Context, b *unimem.Block) (Memory, error) { retu
 
 func (f *fake) Copied() int64 { return 0 }
 
+func (f *fake) Kernels() hal.GPU { return nil }
+
 func (f *fake) linear(w Work) {
 	part := w.Rows * w.Side
 	get := func(m Memory, i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(m.Bytes()[i:])) }

@@ -43,6 +43,43 @@ func (c *copying) Load(ctx context.Context, b *unimem.Block) (Memory, error) {
 	return m, err
 }
 
+// Kernels returns those of the device, which work on a copy of all memory.
+func (c *copying) Kernels() hal.GPU { return &copyingKernels{c.Device.Kernels()} }
+
+type copyingKernels struct{ hal.GPU }
+
+type stagedKernels struct {
+	hal.GPUMemory
+	block, own *unimem.Block
+}
+
+func (c *copyingKernels) Import(ctx context.Context, b *unimem.Block) (hal.GPUMemory, error) {
+	own, err := unimem.Open(b.Size())
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.GPU.Import(ctx, own)
+	if err != nil {
+		return nil, errors.Join(err, own.Close())
+	}
+	return &stagedKernels{m, b, own}, nil
+}
+
+func (s *stagedKernels) Run(ctx context.Context, name string, ranges [][2]int, push []byte) error {
+	for _, r := range ranges {
+		copy(s.own.Bytes()[r[0]:][:r[1]], s.block.Bytes()[r[0]:])
+	}
+	err := s.GPUMemory.Run(ctx, name, ranges, push)
+	if err == nil {
+		for _, r := range ranges {
+			copy(s.block.Bytes()[r[0]:][:r[1]], s.own.Bytes()[r[0]:])
+		}
+	}
+	return err
+}
+
+func (s *stagedKernels) Close() error { return errors.Join(s.GPUMemory.Close(), s.own.Close()) }
+
 func (s *staged) Bytes() []byte { return s.block.Bytes() }
 
 func (s *staged) Close() error {

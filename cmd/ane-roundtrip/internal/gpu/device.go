@@ -37,6 +37,8 @@ type Device interface {
 	Load(ctx context.Context, b *unimem.Block) (Memory, error)
 	// Copied is the number of bytes that Load has copied.
 	Copied() int64
+	// Kernels are product and scale for guests, on their memory in place.
+	Kernels() hal.GPU
 	// Own makes a Memory of the driver: the copying path. It counts as memory of this process unless the device is
 	// discrete.
 	Own(ctx context.Context, size int) (Memory, error)

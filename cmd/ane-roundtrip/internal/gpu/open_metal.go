@@ -59,6 +59,8 @@ func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { re
 
 func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.Import(ctx, b) }
 
+func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
+
 func (d *device) Copied() int64 { return 0 }
 
 func (d *device) Own(_ context.Context, size int) (Memory, error) { return d.d.Allocate(size) }

@@ -63,6 +63,8 @@ func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 
 func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.d.Load(ctx, b) }
 
+func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
+
 func (d *device) Copied() int64 { return d.d.Copied() }
 
 func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }

@@ -79,6 +79,59 @@ EXPORT("errors") int errors(int seed) {
 	return wrong;
 }
 
+// The same by the GPU: matrices of float32, and a kernel that changes a tensor of 16 MiB.
+static float f[3][side * side] __attribute__((aligned(page)));
+
+EXPORT("gpu_pointer") unsigned gpu_pointer(int i) { return (unsigned)f[i]; }
+
+EXPORT("gpu_fill") void gpu_fill(int seed) {
+	for (int i = 0; i < side * side; i++) {
+		f[0][i] = value(0, i, seed);
+		f[1][i] = value(1, i, seed);
+		f[2][i] = -0.5f;
+	}
+}
+
+EXPORT("gpu_product") int gpu_product(void) {
+	struct anekit_range ranges[3];
+	unsigned n = side;
+	for (int i = 0; i < 3; i++)
+		ranges[i] = (struct anekit_range){f[i], sizeof f[i]};
+	return anekit_gpu_run("product", 7, ranges, 3, &n, sizeof n);
+}
+
+EXPORT("gpu_errors") int gpu_errors(int seed) {
+	int wrong = 0;
+	for (int row = 0; row < side; row++)
+		for (int column = 0; column < side; column++) {
+			int sum = 0;
+			for (int k = 0; k < side; k++)
+				sum += value(0, row * side + k, seed) * value(1, k * side + column, seed);
+			wrong += f[2][row * side + column] != (float)sum;
+		}
+	return wrong;
+}
+
+// gpu_large computes 1*x + 0 on tensor i, in place.
+EXPORT("gpu_large") int gpu_large(int i) {
+	struct {
+		unsigned words;
+		float factor, offset;
+	} push = {large / 4, 1, 0};
+	struct anekit_range all = {tensors[i], large};
+	struct anekit_range ranges[2] = {all, all};
+	return anekit_gpu_run("scale", 5, ranges, 2, &push, sizeof push);
+}
+
+// gpu_beyond asks for a product that is larger than its ranges.
+EXPORT("gpu_beyond") int gpu_beyond(void) {
+	struct anekit_range ranges[3];
+	unsigned n = side + 1;
+	for (int i = 0; i < 3; i++)
+		ranges[i] = (struct anekit_range){f[i], sizeof f[i]};
+	return anekit_gpu_run("product", 7, ranges, 3, &n, sizeof n);
+}
+
 // cross calls the host n times; count does the same loop without the call.
 EXPORT("cross") int cross(int n) {
 	int sum = 0;
