@@ -20,7 +20,6 @@
 // A Buffer is a run of bytes on a unimem.Block. NewBuffer makes the Block, and Import takes the caller's. A Buffer of
 // Queue.Alloca exists from one point of a timeline until that of Queue.Dealloca. Its ranges can be recorded before the
 // memory exists; a batch that starts without the memory fails with ErrClosed and runs nothing.
-//
 // Two Buffers may be of the same memory. Ranges are compared by the bytes of memory that they hold, not by Buffers.
 //
 // # Commands
@@ -37,8 +36,8 @@
 // A Dispatch evaluates an Executable in place on Ranges. An engine that reads surfaces from byte 0 only, as Apple's
 // does, refuses other Ranges with ane.ErrOffset when they are recorded.
 //
-// No engine of package ane moves bytes without a program. So Fill, Copy and Update are polyfills: the CPU runs them in
-// the shared memory, at any offset and length. Stats.Polyfills has their number.
+// No engine of package ane moves bytes without a program, so the CPU runs Fill, Copy and Update in the shared memory, at
+// any offset and length. Stats.Polyfills has their number.
 //
 // # Lifetimes
 //

@@ -11,8 +11,8 @@
 //
 // # Functions of the module anekit
 //
-// All numbers are i32 unless marked. A text is a pointer and a length in bytes. A negative result is a Code; handles
-// are positive and are not used twice. include/anekit.h declares the functions for C.
+// All numbers are i32. A text is a pointer and a length in bytes. A negative result is a Code; handles are positive and
+// not used twice. include/anekit.h declares the functions for C.
 //
 //	version() -> 1
 //	alignment() -> bytes                                     of pointers of bind; of lengths too if it is above 64
@@ -40,13 +40,11 @@
 //	cache_length(cache) -> tokens
 //	cache_truncate(cache, tokens) -> 0
 //	cache_close(cache) -> 0
-//
 //	gpu_alignment() -> bytes                                 of the pointers of gpu_run
 //	gpu_run(name, len, ranges, count, push, bytes) -> 0      runs a kernel that the host has named; waits for it
 //
-// gpu_run is for a Host with the option GPU, such as the GPU of a timeline of ane/hal. ranges points at count pairs of
-// numbers, the pointer and the length of each buffer of the kernel; push at its constants. The GPU reads and writes the
-// guest's memory in place. The host checks the constants against the ranges.
+// gpu_run is for a Host with the option GPU. ranges points at count pairs, the pointer and the length of each buffer;
+// push at constants, which the host checks against the ranges. The GPU works in the guest's memory, in place.
 //
 // Guests may also import wasi_snapshot_preview1, as Go's do. Output goes to Limits.Output, which a guest can only write
 // to. The three standard files cannot be closed; there are no others, no arguments and no environment. Clock and

@@ -1,6 +1,8 @@
 package metal
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/anekit/anekit/unimem"
@@ -13,30 +15,114 @@ type Device struct {
 	mu    sync.RWMutex
 	ref   uintptr // id<MTLDevice>, zero when closed
 	queue uintptr // id<MTLCommandQueue>
+
+	edges sync.Mutex
+	bytes map[string]*Kernel // of Fill and Copy, by name; made when they are first needed
 }
 
-// Open returns the system's default GPU. The caller closes it.
+// Info describes a GPU of this Mac.
+type Info struct {
+	Name    string
+	ID      string // registryID in hexadecimal digits: the same until the system restarts
+	Unified bool   // shares the CPU's memory
+	Metal3  bool   // Open accepts it
+	Default bool   // the one that Open takes without Choose
+}
+
+// Option configures Open.
+type Option func(*choice)
+
+type choice struct{ text string }
+
+// Choose opens the one GPU whose name contains the text, in any case, or whose ID begins with it.
+func Choose(device string) Option { return func(c *choice) { c.text = device } }
+
+// List describes all GPUs of this Mac in the order of the system. Errors: ErrUnavailable.
+func List() ([]Info, error) {
+	d, err := system()
+	if err != nil {
+		return nil, newError("list", err, "", "")
+	}
+	return d.list(), nil
+}
+
+func (d *driver) list() (all []Info) {
+	first := uint64(0)
+	if ref := d.systemDevice(); ref != 0 {
+		first = d.id(ref)
+		d.release(ref)
+	}
+	for _, ref := range d.devices() {
+		all = append(all, Info{d.name(ref), fmt.Sprintf("%x", d.id(ref)), d.unified(ref), d.metal3(ref), d.id(ref) == first})
+		d.release(ref)
+	}
+	return all
+}
+
+// Open returns the system's default GPU, or that of Choose. The caller closes it.
 //
-// Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice, ErrRefused.
-func Open() (*Device, error) {
+// Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice (no GPU, or none or several of the chosen name),
+// ErrMetal3, ErrRefused.
+func Open(opts ...Option) (*Device, error) {
 	d, err := system()
 	if err != nil {
 		return nil, newError("open", err, "", "")
 	}
-	return openWith(d)
+	return openWith(d, opts...)
 }
 
-func openWith(d *driver) (*Device, error) {
-	ref := d.systemDevice()
-	if ref == 0 {
-		return nil, newError("open", ErrDevice, "", "a virtual machine without a GPU has none")
+func openWith(d *driver, opts ...Option) (*Device, error) {
+	var c choice
+	for _, o := range opts {
+		o(&c)
+	}
+	ref, err := d.choose(c.text)
+	if err != nil {
+		return nil, err
+	}
+	if !d.metal3(ref) {
+		name := d.name(ref)
+		d.release(ref)
+		return nil, newError("open", ErrMetal3, name, "use a Mac with Apple silicon, or one of 2017 and later, with macOS 13")
 	}
 	queue := d.newQueue(ref)
 	if queue == 0 {
 		d.release(ref)
 		return nil, newError("open", ErrRefused, "", "Metal makes no command queue")
 	}
-	return &Device{driver: d, ref: ref, queue: queue}, nil
+	return &Device{driver: d, ref: ref, queue: queue, bytes: map[string]*Kernel{}}, nil
+}
+
+// choose returns the device that the text names, or the default one.
+func (d *driver) choose(text string) (found uintptr, err error) {
+	if text == "" {
+		if found = d.systemDevice(); found == 0 {
+			err = newError("open", ErrDevice, "", "a virtual machine without a GPU has none")
+		}
+		return found, err
+	}
+	fits, names := 0, []string{}
+	for _, ref := range d.devices() {
+		name, id := d.name(ref), fmt.Sprintf("%x", d.id(ref))
+		names = append(names, fmt.Sprintf("%s (%s)", name, id))
+		if !strings.Contains(strings.ToLower(name), strings.ToLower(text)) && !strings.HasPrefix(id, strings.ToLower(text)) {
+			d.release(ref)
+			continue
+		}
+		if fits++; fits == 1 {
+			found = ref
+		} else {
+			d.release(ref)
+		}
+	}
+	if fits == 1 {
+		return found, nil
+	}
+	if found != 0 {
+		d.release(found)
+	}
+	return 0, newError("open", ErrDevice, "", fmt.Sprintf("%q fits %d of %s: give a name or an ID", text, fits,
+		strings.Join(names, "; ")))
 }
 
 // Name is the GPU's name in Metal, empty after Close.
@@ -58,6 +144,12 @@ func (d *Device) Close() error {
 	if d == nil {
 		return nil
 	}
+	d.edges.Lock()
+	for _, k := range d.bytes {
+		k.object.abandon()
+	}
+	clear(d.bytes)
+	d.edges.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ref != 0 {

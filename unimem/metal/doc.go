@@ -34,9 +34,11 @@
 // What a Work of Submit names cannot be closed before it has ended (ErrInUse). For work that other packages give to the
 // GPU the caller has to wait: a command buffer of Metal retains the objects that it uses, but not their Blocks.
 //
-// # Captures
+// # Devices
 //
-// Device.Capture writes what the GPU does to a file for Xcode.
+// List has all GPUs. Open refuses those without Metal 3 (macOS 13), as IREE does. Device.Capture writes what the GPU
+// does to a file for Xcode. Metal's own commands fill with one byte and want multiples of 4; kernels of this package do
+// the rest of Fill and Copy.
 //
 // # Platforms
 //

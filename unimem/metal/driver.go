@@ -3,7 +3,10 @@ package metal
 // driver has the used functions of Metal. References are pointers to Objective-C objects, zero for nil; the caller
 // releases those that a function returns.
 type driver struct {
-	systemDevice func() uintptr
+	systemDevice func() uintptr   // the default one
+	devices      func() []uintptr // all
+	id           func(device uintptr) uint64
+	metal3       func(device uintptr) bool
 	name         func(device uintptr) string
 	maxBuffer    func(device uintptr) int // bytes
 	newBuffer    func(device, address uintptr, size int) uintptr
@@ -16,6 +19,7 @@ type driver struct {
 	release    func(object uintptr)
 
 	newQueue func(device uintptr) uintptr
+	newFence func(device uintptr) uintptr
 	// newKernel compiles a text and makes the pipeline of a function.
 	newKernel func(device uintptr, text, function string) pipeline
 	newEvent  func(device uintptr) uintptr
@@ -40,10 +44,26 @@ type pipeline struct {
 	fault   string
 }
 
-// work is what a command buffer does: it waits for events, runs dispatches one after another, and signals events.
+// work is what a command buffer does: it waits for events, runs steps one after another, and signals events. fence
+// orders its encoders, since two buffers may be of one memory, which Metal does not know; zero if there is one step.
 type work struct {
 	waits, signals []eventAt
-	dispatches     []dispatch
+	steps          []step
+	fence          uintptr
+}
+
+// step is a dispatch, or a command of a blit encoder.
+type step struct {
+	dispatch
+	blit *blit // nil for a dispatch
+}
+
+// blit fills length bytes of to with value, or copies them from a buffer. Offsets and length are multiples of 4.
+type blit struct {
+	to, from             uintptr // from is zero to fill
+	toOffset, fromOffset int
+	length               int
+	value                byte
 }
 
 type eventAt struct {

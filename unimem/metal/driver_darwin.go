@@ -24,7 +24,7 @@ const (
 
 // functions are C functions that darwinkit does not have.
 type functions struct {
-	createDevice                                    uintptr
+	createDevice, copyDevices                       uintptr
 	planes, width, height, element, row             uintptr
 	planeWidth, planeHeight, planeElement, planeRow uintptr
 }
@@ -37,6 +37,9 @@ var system = sync.OnceValues(func() (*driver, error) {
 	}
 	return &driver{
 		systemDevice: func() uintptr { return call(f.createDevice) },
+		devices:      func() []uintptr { return devicesOf(call(f.copyDevices)) },
+		id:           func(device uintptr) uint64 { return objc.Call[uint64](objectOf(device), objc.Sel("registryID")) },
+		metal3:       metal3,
 		name: func(device uintptr) (name string) {
 			objc.WithAutoreleasePool(func() { name = deviceOf(device).Name() })
 			return name
@@ -53,6 +56,7 @@ var system = sync.OnceValues(func() (*driver, error) {
 		release:    func(ref uintptr) { objectOf(ref).Release() },
 
 		newQueue:   newQueue,
+		newFence:   newFence,
 		newKernel:  newKernel,
 		newEvent:   newEvent,
 		value:      eventValue,
@@ -90,6 +94,7 @@ func load() (*functions, error) {
 	}
 	return &functions{
 		createDevice: at(purego.Dlsym(metal, "MTLCreateSystemDefaultDevice")),
+		copyDevices:  at(purego.Dlsym(metal, "MTLCopyAllDevices")),
 		planes:       at(purego.Dlsym(surface, "IOSurfaceGetPlaneCount")),
 		width:        at(purego.Dlsym(surface, "IOSurfaceGetWidth")),
 		height:       at(purego.Dlsym(surface, "IOSurfaceGetHeight")),

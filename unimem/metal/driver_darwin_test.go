@@ -85,6 +85,7 @@ func TestKernelsOnTheGPU(t *testing.T) {
 	productInPlace(t, d, open(3*4*128*128))
 	chained(t, d, open(page), half)
 	mappedWeights(t, d, open(2*unimem.PageSize))
+	bytesInPlace(t, d, open(page))
 }
 
 func TestTextThatMetalRefuses(t *testing.T) {

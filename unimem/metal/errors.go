@@ -12,6 +12,8 @@ var (
 		"tools)")
 	// ErrDevice: Open on a machine without a GPU that Metal supports.
 	ErrDevice = errors.New("no Metal device")
+	// ErrMetal3: Open of a GPU or a system without Metal 3.
+	ErrMetal3 = errors.New("this GPU has no Metal 3")
 	// ErrBlock: a Block that this kind of object cannot use.
 	ErrBlock = errors.New("this Block cannot be used by Metal")
 	// ErrReadOnly: a write to memory for reading only.

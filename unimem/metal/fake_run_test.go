@@ -102,8 +102,12 @@ func (m *machine) start(commands uintptr, w work) {
 			m.reached(e.event, e.value, nil)
 		}
 		if failure.code == 0 {
-			for _, d := range w.dispatches {
-				m.dispatch(d)
+			for _, s := range w.steps {
+				if s.blit != nil {
+					m.blit(*s.blit)
+				} else {
+					m.dispatch(s.dispatch)
+				}
 			}
 			for _, e := range w.signals {
 				m.signal(e.event, e.value)
@@ -128,6 +132,23 @@ func (m *machine) dispatch(d dispatch) {
 		arguments[d.pushAt] = addressOfBytes(d.push)
 	}
 	k(arguments, d.groups, d.group)
+}
+
+// blit does what a blit encoder does, and refuses what that of macOS does not.
+func (m *machine) blit(b blit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if (b.toOffset|b.fromOffset|b.length)%4 != 0 {
+		panic("a blit that is not of whole words")
+	}
+	to := bytesAt(m.buffers[b.to].address+uintptr(b.toOffset), b.length)
+	if b.from != 0 {
+		copy(to, bytesAt(m.buffers[b.from].address+uintptr(b.fromOffset), b.length))
+		return
+	}
+	for i := range to {
+		to[i] = b.value
+	}
 }
 
 func (m *machine) finish(commands uintptr) (code int, fault string) {
@@ -164,6 +185,7 @@ func (m *machine) fill(d *driver, create func(what ...any) uintptr) {
 	}
 	d.unified = func(uintptr) bool { return true }
 	d.newQueue = func(uintptr) uintptr { return create("queue") }
+	d.newFence = func(uintptr) uintptr { return create("fence") }
 	d.newKernel = func(_ uintptr, text, function string) pipeline {
 		var k run
 		var reads uint32

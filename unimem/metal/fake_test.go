@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -23,11 +24,17 @@ type fake struct {
 	planes []plane // nil for a flat surface with the last requested size
 	made   []any   // [address, size] or [surface, Shape]
 	flat   plane
+	gpus   int       // of List
+	last   []uintptr // what devices has returned
+	old    bool      // no Metal 3
 	*machine
 }
 
+// number is the number of a device of devices, 0 for the default one.
+func (f *fake) number(ref uintptr) int { return max(slices.Index(f.last, ref), 0) }
+
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, next: 0x1000, alive: map[uintptr]bool{}, limit: 1 << 30, flat: flat(4 * unimem.PageSize),
+	f := &fake{t: t, next: 0x1000, alive: map[uintptr]bool{}, limit: 1 << 30, gpus: 1, flat: flat(4 * unimem.PageSize),
 		machine: newMachine()}
 	t.Cleanup(func() { require.Empty(t, f.alive, "objects of Metal are alive at the end") })
 	return f
@@ -48,9 +55,18 @@ func (f *fake) create(what ...any) uintptr {
 func (f *fake) driver() *driver {
 	d := &driver{
 		systemDevice: func() uintptr { return f.create() },
-		name:         func(uintptr) string { return "fake" },
-		maxBuffer:    func(uintptr) int { return f.limit },
-		newBuffer:    func(_, address uintptr, size int) uintptr { return f.create(address, size) },
+		devices: func() (all []uintptr) {
+			for range f.gpus {
+				all = append(all, f.create())
+			}
+			f.last = all
+			return all
+		},
+		id:        func(ref uintptr) uint64 { return uint64(0xabc00 + f.number(ref)) },
+		metal3:    func(uintptr) bool { return !f.old },
+		name:      func(ref uintptr) string { return []string{"fake", "other fake"}[f.number(ref)] },
+		maxBuffer: func(uintptr) int { return f.limit },
+		newBuffer: func(_, address uintptr, size int) uintptr { return f.create(address, size) },
 		plane: func(_ uintptr, number int) (plane, bool) {
 			if f.planes == nil {
 				return f.flat, number == 0

@@ -16,6 +16,7 @@ type object struct {
 	mu   sync.Mutex
 	ref  uintptr // zero when closed
 	uses int     // submissions that have not ended, and calls that need the object
+	late bool    // the last use releases it
 }
 
 // get returns the reference, zero for nil and after close.
@@ -44,7 +45,20 @@ func (o *object) hold() uintptr {
 func (o *object) drop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.uses--
+	if o.uses--; o.uses == 0 && o.late {
+		o.driver.release(o.ref)
+		o.ref = 0
+	}
+}
+
+// abandon releases an object without memory, after the work that names it.
+func (o *object) abandon() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.late = true; o.uses == 0 && o.ref != 0 {
+		o.driver.release(o.ref)
+		o.ref = 0
+	}
 }
 
 // close releases the object, then the Block, once. The error is ErrInUse while a submission that names it has not

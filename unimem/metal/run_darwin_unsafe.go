@@ -118,17 +118,8 @@ func startWork(queue uintptr, w work) (commands uintptr) {
 		for _, e := range w.waits {
 			objc.Call[objc.Void](b, objc.Sel("encodeWaitForEvent:value:"), objectOf(e.event), e.value)
 		}
-		if len(w.dispatches) > 0 {
-			c := objc.Call[mtl.ComputeCommandEncoderObject](b, objc.Sel("computeCommandEncoder"))
-			for i, d := range w.dispatches {
-				if i > 0 {
-					// Two Buffers may be of one Block, which Metal does not know.
-					const buffers = 1 // MTLBarrierScopeBuffers
-					objc.Call[objc.Void](c, objc.Sel("memoryBarrierWithScope:"), uint(buffers))
-				}
-				encode(c, d)
-			}
-			objc.Call[objc.Void](c, objc.Sel("endEncoding"))
+		for i := 0; i < len(w.steps); {
+			i = encodeSteps(b, w, i)
 		}
 		for _, e := range w.signals {
 			objc.Call[objc.Void](b, objc.Sel("encodeSignalEvent:value:"), objectOf(e.event), e.value)
@@ -139,7 +130,79 @@ func startWork(queue uintptr, w work) (commands uintptr) {
 	return commands
 }
 
-func encode(c mtl.ComputeCommandEncoderObject, d dispatch) {
+// encodeSteps encodes the steps from number i on that one encoder takes, and returns the number of the next one. Two
+// Buffers may be of one Block, which Metal does not know: barriers order dispatches, and the fence orders encoders.
+func encodeSteps(b mtl.CommandBufferObject, w work, i int) int {
+	blits := w.steps[i].blit != nil
+	kind := "computeCommandEncoder"
+	if blits {
+		kind = "blitCommandEncoder"
+	}
+	c := objc.Call[objc.Object](b, objc.Sel(kind))
+	if i > 0 {
+		objc.Call[objc.Void](c, objc.Sel("waitForFence:"), objectOf(w.fence))
+	}
+	for first := true; i < len(w.steps) && (w.steps[i].blit != nil) == blits; i++ {
+		if blits {
+			encodeBlit(c, *w.steps[i].blit)
+			i++ // blits of one encoder have no barriers between them
+			break
+		}
+		if !first {
+			const buffers = 1 // MTLBarrierScopeBuffers
+			objc.Call[objc.Void](c, objc.Sel("memoryBarrierWithScope:"), uint(buffers))
+		}
+		first = false
+		encode(c, w.steps[i].dispatch)
+	}
+	if i < len(w.steps) {
+		objc.Call[objc.Void](c, objc.Sel("updateFence:"), objectOf(w.fence))
+	}
+	objc.Call[objc.Void](c, objc.Sel("endEncoding"))
+	return i
+}
+
+func encodeBlit(c objc.Object, b blit) {
+	if b.from != 0 {
+		objc.Call[objc.Void](c, objc.Sel("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:"),
+			objectOf(b.from), uint(b.fromOffset), objectOf(b.to), uint(b.toOffset), uint(b.length))
+		return
+	}
+	objc.Call[objc.Void](c, objc.Sel("fillBuffer:range:value:"), objectOf(b.to),
+		foundation.Range{Location: uint64(b.toOffset), Length: uint64(b.length)}, b.value)
+}
+
+func newFence(device uintptr) uintptr {
+	var made objc.Object
+	objc.WithAutoreleasePool(func() { made = objc.Call[objc.Object](deviceOf(device), objc.Sel("newFence")) })
+	return uintptr(made.Ptr())
+}
+
+// devicesOf returns the elements of an NSArray of devices that the caller owns, each retained.
+func devicesOf(array uintptr) (all []uintptr) {
+	if array == 0 {
+		return nil
+	}
+	objc.WithAutoreleasePool(func() {
+		devices := objectOf(array)
+		for i := range objc.Call[uint](devices, objc.Sel("count")) {
+			d := objc.Call[objc.Object](devices, objc.Sel("objectAtIndex:"), i)
+			d.Retain()
+			all = append(all, uintptr(d.Ptr()))
+		}
+		devices.Release()
+	})
+	return all
+}
+
+// metal3 asks by a method of macOS 10.15.
+func metal3(device uintptr) bool {
+	const family = 5001 // MTLGPUFamilyMetal3
+	d, ask := objectOf(device), objc.Sel("supportsFamily:")
+	return d.RespondsToSelector(ask) && objc.Call[bool](d, ask, family)
+}
+
+func encode(c objc.Object, d dispatch) {
 	objc.Call[objc.Void](c, objc.Sel("setComputePipelineState:"), objectOf(d.pipeline))
 	for _, b := range d.buffers {
 		objc.Call[objc.Void](c, objc.Sel("setBuffer:offset:atIndex:"), objectOf(b.buffer), uint(b.offset), uint(b.at))

@@ -144,9 +144,9 @@ func TestWorkThatMetalGets(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Wait(t.Context()))
 	buffers, kernels, events := buf.object.ref, k.object.ref, e.object.ref
-	require.Equal(t, []work{{waits: []eventAt{{events, 0}}, signals: []eventAt{{events, 5}}, dispatches: []dispatch{{
+	require.Equal(t, []work{{waits: []eventAt{{events, 0}}, signals: []eventAt{{events, 5}}, steps: []step{{dispatch: dispatch{
 		pipeline: kernels, buffers: []bound{{buffers, 8, 2}, {buffers, 64, 1}}, push: uints(1, 2, 3), pushAt: 0,
-		groups: [3]int{7, 1, 1}, group: [3]int{64, 1, 1}}}}}, f.started)
+		groups: [3]int{7, 1, 1}, group: [3]int{64, 1, 1}}}}}}, f.started)
 	v, err := e.Value()
 	require.NoError(t, err)
 	require.EqualValues(t, 5, v)
@@ -189,7 +189,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"empty":       {with(func(c *Dispatch) { c.Buffers[1].Length = 0 }), ErrRange, "0 bytes"},
 		"odd offset":  {with(func(c *Dispatch) { c.Buffers[1].Offset = 2 }), ErrRange, "multiples of 4"},
 		"odd length":  {with(func(c *Dispatch) { c.Buffers[1].Length = 3 }), ErrRange, "multiples of 4"},
-		"second of 2": {with(func(c *Dispatch) { c.Push = nil }), ErrKernel, "dispatch 1: scale: 0 bytes"},
+		"second of 2": {with(func(c *Dispatch) { c.Push = nil }), ErrKernel, "command 1: scale: 0 bytes"},
 	} {
 		_, err := d.Submit(nil, nil, good, x.c)
 		var typed *Error

@@ -22,24 +22,30 @@ type Work struct {
 	err  error         // valid then
 }
 
-// Submit gives work to the GPU. Once every wait is reached, the dispatches run one after another, and each sees what
+// Submit gives work to the GPU. Once every wait is reached, the commands run one after another, and each sees what
 // those before it wrote. Then the signals are reached. The CPU sees what they wrote once a signal is reached, or the
 // Work has ended. Submit does not wait. What the work names stays open until it has ended. Work that fails may leave
 // its signals unreached: Work.Wait returns the error.
 //
 // The queue is in order: work that waits makes later submissions wait too.
 //
-// Errors: ErrClosed, ErrForeign, ErrRange, ErrReadOnly, ErrKernel with the number of the dispatch, ErrBackwards (a signal that is
+// Errors: ErrClosed, ErrForeign, ErrRange, ErrReadOnly, ErrKernel with the number of the command, ErrBackwards (a signal that is
 // not above the Event's value), ErrRefused.
-func (d *Device) Submit(waits, signals []Point, dispatches ...Dispatch) (*Work, error) {
+func (d *Device) Submit(waits, signals []Point, all ...Command) (*Work, error) {
 	s := &submission{device: d}
-	w, err := s.collect(waits, signals, dispatches)
+	w, err := s.collect(waits, signals, all)
 	if err != nil {
 		s.drop()
 		return nil, err
 	}
 	var commands uintptr
-	err = d.use("submit", func(uintptr) error {
+	err = d.use("submit", func(ref uintptr) error {
+		if len(w.steps) > 1 {
+			if w.fence = d.driver.newFence(ref); w.fence == 0 {
+				return newError("submit", ErrRefused, "", "Metal makes no fence")
+			}
+			defer d.driver.release(w.fence) // the command buffer retains it
+		}
 		if commands = d.driver.start(d.queue, w); commands == 0 {
 			return newError("submit", ErrRefused, "", "the queue has too much work")
 		}
@@ -87,16 +93,19 @@ func (s *submission) hold(o *object, what string) (uintptr, error) {
 }
 
 // collect checks what a submission names, and keeps it open.
-func (s *submission) collect(waits, signals []Point, dispatches []Dispatch) (w work, err error) {
-	for i, c := range dispatches {
-		made, err := s.dispatch(c)
+func (s *submission) collect(waits, signals []Point, commands []Command) (w work, err error) {
+	for i, c := range commands {
+		if c == nil {
+			return w, newError("submit", ErrClosed, "", fmt.Sprintf("command %d is nil", i))
+		}
+		made, err := c.steps(s)
 		if err != nil {
-			if e, ok := err.(*Error); ok { //nolint:errorlint // of dispatch itself
-				e.Hint = fmt.Sprintf("dispatch %d: %s", i, e.Hint)
+			if e, ok := err.(*Error); ok { //nolint:errorlint // of the command itself
+				e.Hint = fmt.Sprintf("command %d: %s", i, e.Hint)
 			}
 			return w, err
 		}
-		w.dispatches = append(w.dispatches, made)
+		w.steps = append(w.steps, made...)
 	}
 	if w.waits, err = s.points(waits); err != nil {
 		return w, err
@@ -126,6 +135,11 @@ func (s *submission) points(points []Point) (all []eventAt, err error) {
 		all = append(all, eventAt{ref, p.Value})
 	}
 	return all, nil
+}
+
+func (c Dispatch) steps(s *submission) ([]step, error) {
+	made, err := s.dispatch(c)
+	return []step{{dispatch: made}}, err
 }
 
 func (s *submission) dispatch(c Dispatch) (made dispatch, err error) {

@@ -68,7 +68,7 @@ func mappedWeights(t *testing.T, d *Device, work *unimem.Block) {
 	c.Buffers = []Range{own.Range(0, 4*rows*ins), r, mapped.Range(0, 4*rows*outs)}
 	_, err = d.Submit(nil, nil, c)
 	require.ErrorIs(t, err, ErrReadOnly)
-	require.ErrorContains(t, err, "dispatch 0: linear: buffer 2 is written")
+	require.ErrorContains(t, err, "command 0: linear: buffer 2 is written")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after, "the file does not change")

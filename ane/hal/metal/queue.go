@@ -15,31 +15,31 @@ var ErrClosed = joint.ErrClosed
 // Queue starts work on a GPU in the order of hal's timelines. NewQueue makes one, and its caller closes it. Its methods
 // are safe for concurrent use, and no call but Close waits.
 type Queue struct {
-	queue  *joint.Queue[gpu.Dispatch]
+	queue  *joint.Queue[gpu.Command]
 	device *gpu.Device
 }
 
 // NewQueue makes a Queue on d, which stays the caller's: close it after the Queue.
 func NewQueue(d *gpu.Device) *Queue {
-	begin := func(dispatches []gpu.Dispatch) (end func() error, err error) {
-		w, err := d.Submit(nil, nil, dispatches...)
+	begin := func(commands []gpu.Command) (end func() error, err error) {
+		w, err := d.Submit(nil, nil, commands...)
 		return func() error { return w.Wait(context.Background()) }, err
 	}
 	return &Queue{joint.NewQueue("metal", begin), d}
 }
 
-// Execute runs the dispatches on the GPU once every wait is reached, and then signals. Execute does not wait: the
+// Execute runs the commands on the GPU once every wait is reached, and then signals. Execute does not wait: the
 // signals tell the outcome. They fail if a wait fails, if the GPU refuses or fails the work (errors of unimem/metal),
 // or if ctx ends first. Work that the GPU has begun then continues: its Buffers stay in use, and Close waits for it.
-// Without dispatches the waits are passed on to the signals.
+// Without commands the waits are passed on to the signals.
 //
 // The GPU runs submissions in the order in which their waits are reached. The error is ErrClosed, or matches
 // hal.ErrClosed for a Point without a Semaphore.
-func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, dispatches ...gpu.Dispatch) error {
+func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, commands ...gpu.Command) error {
 	if q == nil {
 		return ErrClosed
 	}
-	return q.queue.Execute(ctx, waits, signals, dispatches)
+	return q.queue.Execute(ctx, waits, signals, commands)
 }
 
 // Close refuses new work, fails what has not begun on the GPU with ErrClosed, and waits until the GPU has ended the

@@ -27,7 +27,7 @@ type notWork struct {
 	err        error
 }
 
-func (g *notGPU) begin(dispatches []gpu.Dispatch) (end func() error, err error) {
+func (g *notGPU) begin(dispatches []gpu.Command) (end func() error, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.refuse != nil {

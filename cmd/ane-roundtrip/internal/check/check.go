@@ -28,6 +28,7 @@ type CheckRun struct {
 	inject, pattern string
 	trace           string
 	gpuName         string // a device, gpu.Auto, or empty for none
+	capture         string // file; empty for none
 	quiet, wasm     bool
 
 	only    selection
@@ -80,6 +81,7 @@ the report too.`,
 	f.StringArrayVar(&c.required, "require-shown", nil, "fail unless checks show a `CLAIM`: "+NoCopy)
 	f.StringVar(&c.gpuName, "gpu", "", "check a GPU too: `DEVICE`, $"+gpu.EnvDevice+" or the best")
 	f.Lookup("gpu").NoOptDefVal = gpu.Auto
+	f.StringVar(&c.capture, "capture", "", "write what a Mac's GPU does to `FILE`.gputrace, for Xcode")
 	f.StringVar(&c.trace, "trace", "", "write a trace to `FILE`, as JSON for Perfetto")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	f.BoolVar(&c.wasm, "wasm", false, "run a WebAssembly guest in place of the models")
@@ -98,6 +100,9 @@ func (c *CheckRun) run(t *step.T, chosen bool) {
 	}
 	if c.inject == GPUCopy && c.gpuName == "" {
 		step.NoError(cli.Badf("--inject %s breaks a GPU; give --gpu too", GPUCopy))
+	}
+	if c.capture != "" && c.gpuName == "" {
+		step.NoError(cli.Badf("--capture writes what a GPU does; give --gpu too"))
 	}
 	step.NoError(claimsKnown(c.required))
 	wrap := step.Must(injected(a, c.inject))
@@ -144,9 +149,16 @@ func (c *CheckRun) run(t *step.T, chosen bool) {
 		c.addBroker(t, wrap)
 	}
 	if c.gpu != nil && (c.wasm || c.only.has(gpu.Names()...)) {
-		step.NoError(limited(t.Ctx, func(ctx context.Context) error {
-			return step.Run(ctx, func(t *step.T) { c.checkGPU(t, name, opts) })
-		}))
+		checks := func() error {
+			return limited(t.Ctx, func(ctx context.Context) error {
+				return step.Run(ctx, func(t *step.T) { c.checkGPU(t, name, opts) })
+			})
+		}
+		if c.capture == "" {
+			step.NoError(checks())
+		} else {
+			c.available(c.gpu.Capture(c.capture, checks))
+		}
 	}
 	c.judge()
 }

@@ -99,6 +99,8 @@ func (f *fake) Copied() int64 { return 0 }
 
 func (f *fake) Kernels() hal.GPU { return nil }
 
+func (f *fake) Capture(_ string, run func() error) error { return run() }
+
 func (f *fake) linear(w Work) {
 	part := w.Rows * w.Side
 	get := func(m Memory, i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(m.Bytes()[i:])) }

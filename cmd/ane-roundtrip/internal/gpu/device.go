@@ -45,6 +45,9 @@ type Device interface {
 	// Submit does work once the waits are reached, and then signals. It does not wait; errors of the work fail the
 	// signals.
 	Submit(ctx context.Context, waits, signals []hal.Point, w Work) error
+	// Capture calls f and writes what the GPU does to a file for Xcode. Only Metal does; elsewhere the error matches
+	// ane.ErrUnavailable.
+	Capture(path string, f func() error) error
 	Close(ctx context.Context) error
 }
 

@@ -5,7 +5,6 @@ package gpu
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/anekit/anekit/ane/hal"
 	bridge "github.com/anekit/anekit/ane/hal/metal"
@@ -13,20 +12,20 @@ import (
 	"github.com/anekit/anekit/unimem/metal"
 )
 
-// Open opens the GPU of this Mac; choice is Auto, or a part of its name. The error matches ane.ErrUnavailable without a
-// GPU that Metal knows, or with another name. It was never run.
+// Open opens a GPU of this Mac: the default one for Auto, or that whose name contains choice or whose ID begins with it.
+// The error matches ane.ErrUnavailable without such a GPU, or without Metal 3. It was never run.
 func Open(ctx context.Context, choice string) (Device, error) {
-	d, err := metal.Open()
+	var opts []metal.Option
+	if choice != Auto {
+		opts = append(opts, metal.Choose(choice))
+	}
+	d, err := metal.Open(opts...)
 	var e *metal.Error
 	if errors.As(err, &e) {
 		return nil, unavailable(e.Err.Error(), e.Hint)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if choice != Auto && !strings.Contains(strings.ToLower(d.Name()), strings.ToLower(choice)) {
-		name := d.Name()
-		return nil, errors.Join(unavailable("the GPU of this Mac is "+name, "leave out the name"), d.Close())
 	}
 	made := &device{d: d, queue: bridge.NewQueue(d)}
 	if made.product, err = d.NewKernel(metal.Product()); err == nil {
@@ -60,6 +59,8 @@ func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { re
 func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.Import(ctx, b) }
 
 func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
+
+func (d *device) Capture(path string, f func() error) error { return d.d.Capture(path, f) }
 
 func (d *device) Copied() int64 { return 0 }
 

@@ -65,6 +65,10 @@ func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { re
 
 func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
 
+func (d *device) Capture(string, func() error) error {
+	return unavailable("Vulkan writes no captures", "--capture is for the GPU of a Mac; RenderDoc captures Vulkan")
+}
+
 func (d *device) Copied() int64 { return d.d.Copied() }
 
 func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }

@@ -26,6 +26,23 @@ static void run(void (*f)(A, B, C, D, uint3), void ** p, const uint * groups, co
 	});
 }
 
+template<typename A, typename B>
+static void run(void (*f)(A, B, uint3), void ** p, const uint * groups, const uint * group)
+{
+	each(groups, group, [&](uint3 at) {
+		f(argument<typename plain<A>::type>(p[0]), argument<typename plain<B>::type>(p[1]), at);
+	});
+}
+
+template<typename A, typename B, typename C>
+static void run(void (*f)(A, B, C, uint3), void ** p, const uint * groups, const uint * group)
+{
+	each(groups, group, [&](uint3 at) {
+		f(argument<typename plain<A>::type>(p[0]), argument<typename plain<B>::type>(p[1]),
+		    argument<typename plain<C>::type>(p[2]), at);
+	});
+}
+
 template<typename A, typename B, typename C>
 static void run(void (*f)(A, B, C, uint3, uint3), void ** p, const uint * groups, const uint * group)
 {
