@@ -145,6 +145,7 @@ func TestDriverThatWantsWritableMemory(t *testing.T) {
 	}{{"vkAllocateMemory", badHandle}, {"vkAllocateMemory", noHostMemory}, {hostPointer, badHandle}} {
 		on := true
 		d := device(t, returns(c.call, c.r, &on))
+		d.driver = 0 // of any maker
 		b, offset := opened(t, path)
 		_, err := d.Import(t.Context(), b)
 		fails(t, err, ErrReadOnly, c.call)
