@@ -314,3 +314,26 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkSums is of means over 512 planes of 7x7, in rows of 64 bytes and without gaps. The floor is a bare copy of
+// the rows, 3.6 us on a Zen 3 at 3.4 GHz. There a whole evaluation takes 7.3 us, and ONNX Runtime's 5.8.
+func BenchmarkSums(b *testing.B) {
+	if !quick() {
+		b.Skip("no kernels for this machine")
+	}
+	for _, l := range []Lanes{{512, 49, 7, 32}, {512, 49, 49, 49}} {
+		b.Run(fmt.Sprint(l.Pitch), func(b *testing.B) {
+			x, err := run.View(mil.FP16, make([]byte, 2*512*7*32))
+			require.NoError(b, err)
+			r, work := Sums(l, Fold{Divisor: 49}, nil, 0)
+			c := &run.Call{Run: r, In: []run.Vec{x, x}, Out: []run.Vec{x}}
+			c.Out[0].Pairs = make([]uint16, l.Count)
+			require.NoError(b, c.AddRoom(make([]byte, 4*work)))
+			c.Begin(b.Context(), 0, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Run(c)
+			}
+		})
+	}
+}
