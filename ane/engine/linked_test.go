@@ -3,6 +3,8 @@ package engine_test
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,16 +22,22 @@ func TestLinked(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "convolution.exe")
 	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../examples/convolution").CombinedOutput()
 	require.NoError(t, err, "%s", text)
-	text, err = exec.CommandContext(t.Context(), "go", "tool", "nm", program).CombinedOutput()
+	text, err = exec.CommandContext(t.Context(), "go", "tool", "nm", "-size", program).CombinedOutput()
 	require.NoError(t, err, "%s", text)
 	symbols := strings.ToLower(string(text))
 	const private = " t github.com/anekit/anekit/internal/engine/"
 	require.True(t, strings.Contains(symbols, private+"soft.(*engine)"), "soft is linked")
-	without := []string{private + "broker.(*engine)", private + "standin.(*framework)", private + "emulate.(*engine)"}
+	without := []string{private + "broker.(*engine)", private + "standin.(*framework)", private + "emulate.(*engine)",
+		" t github.com/klauspost/cpuid"}
 	if !host.Apple {
 		without = append(without, private+"apple.(*engine)", " t github.com/anekit/anekit/ane/mil/lint.(*run)",
 			" t regexp.compile", " t encoding/json.unmarshal")
 	}
+	rows := regexp.MustCompile(`(\d+) t github\.com/anekit/anekit/internal/ops\.init\n`).FindStringSubmatch(symbols)
+	require.NotNil(t, rows, "the table of operators is made when the program starts")
+	size, err := strconv.Atoi(rows[1])
+	require.NoError(t, err)
+	require.Less(t, size, 80_000, "code of the table of operators, 132 KB with each argument copied in place")
 	for _, name := range without {
 		require.False(t, strings.Contains(symbols, name), "linked:%s", name)
 	}

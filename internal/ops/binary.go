@@ -27,7 +27,7 @@ var binaries = []*Def{
 	logic("logical_or", "returns x || y"),
 	logic("logical_xor", "returns x != y of truth values"),
 	{Name: "select", Doc: "returns the elements of a where cond is true, those of b elsewhere",
-		Params: []Param{tensor("cond", truths...), tensor("a", storable...), tensor("b", storable...)},
+		Params: []*Param{tensor("cond", truths...), tensor("a", storable...), tensor("b", storable...)},
 		infer: func(c *Call, x *Value) {
 			c.sameType("a", "b")
 			c.gives(nil, c.Value("a").DType, c.broadcast("cond", "a", "b"))
@@ -36,7 +36,7 @@ var binaries = []*Def{
 
 // pairwise is an operator with results of a type, NoType for that of x.
 func pairwise(name, doc string, types []mil.DType, result mil.DType) *Def {
-	params := []Param{tensor("x", types...), tensor("y", types...)}
+	params := []*Param{tensor("x", types...), tensor("y", types...)}
 	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		c.sameType("x", "y")
 		c.gives(nil, cmp.Or(result, x.DType), c.broadcast("x", "y"))

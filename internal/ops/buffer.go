@@ -8,13 +8,13 @@ import (
 // have the same elements here.
 var buffers = []*Def{
 	{Name: "tensor_buffer_to_tensor", Since: 17, Doc: "reads a tensor from a buffer",
-		Params: []Param{tensor("input", storable...).buffer()}, infer: func(c *Call, x *Value) {
+		Params: []*Param{tensor("input", storable...).buffer()}, infer: func(c *Call, x *Value) {
 			c.refuseIf(!x.buffered(), "input", "give a tensor_buffer", "%s is no tensor_buffer", x.Type())
 			c.gives(nil, x.DType, x.Shape)
 		}},
 	{Name: "tensor_to_tensor_buffer", Since: 17, infer: inferBuffer,
 		Doc: "puts a tensor into a buffer with strides, in elements, and interleaveFactors for each axis",
-		Params: []Param{tensor("input", storable...), integers("interleave_factors").of(mil.UInt8).optional(),
+		Params: []*Param{tensor("input", storable...), integers("interleave_factors").of(mil.UInt8).optional(),
 			integers("strides").of(mil.Int64).optional()}},
 }
 

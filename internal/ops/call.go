@@ -123,14 +123,14 @@ func (c *Call) suits(p *Param) {
 
 // rule checks the arguments, applies the rule of the operator and fills in the node.
 func (c *Call) rule() {
-	for i := range c.Def.Params {
-		c.suits(&c.Def.Params[i])
+	for _, p := range c.Def.Params {
+		c.suits(p)
 	}
 	if c.failed() {
 		return
 	}
-	for i := range c.Def.Params {
-		c.try(func() { c.kind(&c.Def.Params[i]) })
+	for _, p := range c.Def.Params {
+		c.try(func() { c.kind(p) })
 	}
 	switch f := c.Def.Family; {
 	case c.failed():
@@ -150,8 +150,7 @@ func (c *Call) rule() {
 	if c.failed() {
 		return
 	}
-	for i := range c.Def.Params {
-		p := &c.Def.Params[i]
+	for _, p := range c.Def.Params {
 		switch arg, ok := c.args.find(p.Name); {
 		case p.Const, p.Like:
 		case ok:

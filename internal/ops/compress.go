@@ -11,13 +11,13 @@ import (
 // constexpr_sparse_to_dense, else nil.
 var compressions = []*Def{
 	{Name: "constexpr_cast", Doc: "returns a constant of floating-point type as elements of type outputDtype",
-		Params: []Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
+		Params: []*Param{known("source_val", append([]mil.DType{mil.BF16, mil.FP64}, floats...)...),
 			types("output_dtype", floats...)}, infer: func(c *Call, x *Value) {
 			c.gives(nil, c.dtype("output_dtype"), x.Shape)
 		}},
 	{Name: "constexpr_affine_dequantize", support: support{contested: "weights as fp16 run everywhere"},
 		Doc: "returns scale * (quantizedData - zeroPoint). Those two are numbers, or vectors along axis",
-		Params: []Param{known("quantized_data", byteTypes...), known("scale", floats...),
+		Params: []*Param{known("quantized_data", byteTypes...), known("scale", floats...),
 			known("zero_point", mil.Int8, mil.UInt8, mil.FP32), integer("axis")}, infer: func(c *Call, x *Value) {
 			if c.Value("zero_point").DType != mil.FP32 {
 				c.sameType("quantized_data", "zero_point")
@@ -29,7 +29,7 @@ var compressions = []*Def{
 		}},
 	{Name: "constexpr_blockwise_shift_scale", Since: 18, limits: blockLimits,
 		support: support{contested: "weights as fp16 run everywhere"},
-		Params: []Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
+		Params: []*Param{known("data", append(shiftTypes, wideTypes...)...), known("scale", floats...),
 			known("offset").any().optional()}, infer: func(c *Call, x *Value) {
 			if slices.Contains(wideTypes, x.DType) {
 				c.note("Apple's operator has no data of " + x.DType.String() + ", only of 4 and 8 bits")
@@ -37,13 +37,13 @@ var compressions = []*Def{
 			c.blocks(x.DType, x.Shape)
 			c.gives(nil, c.Value("scale").DType, x.Shape)
 		}},
-	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []Param{known("indices", indexTypes...),
+	{Name: "constexpr_lut_to_dense", limits: paletteLimits, Params: []*Param{known("indices", indexTypes...),
 		known("lut", tableTypes...).deep(), integers("shape").optional().of(mil.UInt32),
 		integer("vector_axis").optional()},
 		infer: inferPalette},
-	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data", shiftTypes...), known("mask").any(),
+	{Name: "constexpr_sparse_to_dense", Params: []*Param{known("nonzero_data", shiftTypes...), known("mask").any(),
 		integers("shape").optional().of(mil.UInt32)}, infer: inferSparse},
-	{Name: "constexpr_lut_to_sparse", Since: 18, Params: []Param{known("indices_mask", mil.UInt1),
+	{Name: "constexpr_lut_to_sparse", Since: 18, Params: []*Param{known("indices_mask", mil.UInt1),
 		known("indices_nonzero_data", indexTypes...), known("lut", tableTypes...).deep(),
 		integer("vector_axis").optional()}, infer: func(c *Call, mask *Value) {
 		data := c.Value("indices_nonzero_data")
@@ -52,7 +52,7 @@ var compressions = []*Def{
 		c.gives(p, mil.UInt1, shape)
 		c.gives(p, c.Value("lut").DType, []int{data.Shape[0] * p.Vector})
 	}},
-	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Params: []Param{known("data_mask", mil.UInt1),
+	{Name: "constexpr_sparse_blockwise_shift_scale", Since: 18, Params: []*Param{known("data_mask", mil.UInt1),
 		known("nonzero_data", shiftTypes...), known("scale", floats...), known("offset").any().optional()},
 		infer: func(c *Call, mask *Value) {
 			data := c.Value("nonzero_data")

@@ -10,9 +10,9 @@ import (
 // values that a block takes from around it are operands of the statements in it.
 var controls = []*Def{
 	{Name: "cond", support: nowhere("compute both branches and choose with select").kin(nested), infer: inferCond,
-		Params: []Param{tensor("pred", truths...)}},
+		Params: []*Param{tensor("pred", truths...)}},
 	{Name: "while_loop", support: nowhere("write the iterations one after another").kin(nested), infer: inferWhile,
-		Params: []Param{tensor("loop_vars").variadic().loosely().any().deep()}},
+		Params: []*Param{tensor("loop_vars").variadic().loosely().any().deep()}},
 }
 
 const nested = "its blocks are no part of a program for the engine"

@@ -10,7 +10,7 @@ var convolutions = []*Def{
 		integers("output_shape").optional(), integers("dilations").or(1).spelled(), integer("groups").or(1).spelled())},
 }
 
-var kernelParams = []Param{tensor("weight"), tensor("bias").optional()}
+var kernelParams = []*Param{tensor("weight"), tensor("bias").optional()}
 
 // pools take the maximum, the mean or the norm of a window. Attrs is a Window.
 var pools = []*Def{
@@ -20,15 +20,15 @@ var pools = []*Def{
 		boolean("exclude_padding_from_average").or(false).spelled()),
 }
 
-func pool(name, instead string, more ...Param) *Def {
+func pool(name, instead string, more ...*Param) *Def {
 	return &Def{Name: name, support: support{memory: some, instead: instead}, limits: poolLimits, infer: inferPool,
-		Params: append(sliding([]Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false).spelled()), more...)}
+		Params: append(sliding([]*Param{integers("kernel_sizes")}, boolean("ceil_mode").or(false).spelled()), more...)}
 }
 
 // sliding are the parameters of a window that slides over x.
-func sliding(kernel []Param, settings ...Param) []Param {
+func sliding(kernel []*Param, settings ...*Param) []*Param {
 	x := tensor("x", floats...).ranks(3, 5, "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v")
-	return slices.Concat([]Param{x}, kernel, []Param{integers("strides").or(1).spelled(),
+	return slices.Concat([]*Param{x}, kernel, []*Param{integers("strides").or(1).spelled(),
 		word("pad_type", "valid", "same", "same_lower", "custom").or("valid").spelled(),
 		integers("pad").or(0).spelled()}, settings)
 }

@@ -10,7 +10,7 @@ import (
 // Quantization.
 var conversions = []*Def{
 	{Name: "cast", Doc: "converts x to elements of type dtype", Cost: Moves, limits: castLimits,
-		Params: []Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
+		Params: []*Param{tensor("x", slices.Concat(writable, []mil.DType{mil.FP64, mil.BF16, mil.Int64, mil.UInt64})...),
 			types("dtype", writable...)}, infer: func(c *Call, x *Value) {
 			to := c.dtype("dtype")
 			refused := func(d mil.DType) bool { return d == mil.Int32 || !slices.Contains(storable, d) }
@@ -19,7 +19,7 @@ var conversions = []*Def{
 			}
 			c.gives(nil, to, x.Shape)
 		}},
-	{Name: "quantize", Since: 17, Params: []Param{tensor("input", floats...), tensor("scale"),
+	{Name: "quantize", Since: 17, Params: []*Param{tensor("input", floats...), tensor("scale"),
 		tensor("zero_point").any().optional(), integer("axis").optional(), types("output_dtype", byteTypes...)},
 		infer: func(c *Call, x *Value) {
 			d := c.dtype("output_dtype")
@@ -28,7 +28,7 @@ var conversions = []*Def{
 			}
 			c.gives(c.perAxis(x), d, x.Shape)
 		}},
-	{Name: "dequantize", Since: 17, Params: []Param{tensor("input", byteTypes...), tensor("scale", floats...),
+	{Name: "dequantize", Since: 17, Params: []*Param{tensor("input", byteTypes...), tensor("scale", floats...),
 		tensor("zero_point").optional(), integer("axis").optional()}, infer: func(c *Call, x *Value) {
 		c.gives(c.perAxis(x), c.Value("scale").DType, x.Shape)
 	}},

@@ -13,12 +13,12 @@ import (
 // detections end detectors and classifiers. Attrs of non_maximum_suppression is a Suppression, that of classify nil.
 var detections = []*Def{
 	{Name: "non_maximum_suppression", support: like("no project has it there", "suppress boxes on the host"),
-		Params: []Param{
+		Params: []*Param{
 			tensor("boxes", floats...).ranks(3, 3, boxed, "shape %v"), tensor("scores").ranks(3, 3, boxed, "shape %v"),
 			number("iou_threshold"), number("score_threshold").optional(), integer("max_boxes").sized(),
 			boolean("per_class_suppression").or(false)}, infer: inferSuppression},
 	{Name: "classify", support: like("no surface has its results",
-		"return the probabilities and choose on the host"), infer: inferClassify, Params: []Param{
+		"return the probabilities and choose on the host"), infer: inferClassify, Params: []*Param{
 		tensor("probabilities", floats...), word("classes")}},
 }
 

@@ -14,40 +14,40 @@ import (
 // every evaluation. -1, the default, gives new numbers in each evaluation after a load, and repeats them after the next
 // load.
 var generators = []*Def{
-	{Name: "shape", support: like("Core ML runs int32 on the CPU", onHost), infer: inferShape, Params: []Param{
+	{Name: "shape", support: like("Core ML runs int32 on the CPU", onHost), infer: inferShape, Params: []*Param{
 		tensor("x").like().ranks(1, MaxRank, "a scalar has no axes; reshape it", "the shape of a scalar is empty")},
 		Doc: "returns the axis lengths of x, an int32 vector. The compiler knows it: it may stand where a setting is " +
 			"needed"},
-	{Name: "fill", Params: []Param{integers("shape").sized(), setting("value", Element).or(0.0)},
+	{Name: "fill", Params: []*Param{integers("shape").sized(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, _ *Value) { c.filled(c.ints("shape", -1)) }},
-	{Name: "fill_like", Params: []Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
+	{Name: "fill_like", Params: []*Param{tensor("ref_tensor").like(), setting("value", Element).or(0.0)},
 		infer: func(c *Call, x *Value) { c.filled(x.Shape) }},
-	{Name: "range_1d", infer: inferRange, Params: []Param{setting("end", Element).sized(),
+	{Name: "range_1d", infer: inferRange, Params: []*Param{setting("end", Element).sized(),
 		setting("start", Element).sized(), setting("step", Element).sized()},
 		support: support{memory: untried, cpu: true, instead: onHost, inferred: "Core ML runs it on the CPU"}},
 	{Name: "band_part", support: nowhere("multiply by a constant mask"),
-		Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "give a matrix", "shape %v has no rows and columns"),
+		Params: []*Param{tensor("x", storable...).ranks(2, MaxRank, "give a matrix", "shape %v has no rows and columns"),
 			integer("lower").or(-1), integer("upper").or(-1)}, infer: func(c *Call, x *Value) {
 			c.gives(Band{Lower: c.integer("lower"), Upper: c.integer("upper")}, x.DType, x.Shape)
 		},
 		Doc: "keeps lower diagonals below the main one and upper above it, of each matrix, and clears the others. A " +
 			"negative number keeps all"},
-	{Name: "one_hot", support: nowhere(gathered), infer: inferOneHot, Params: []Param{tensor("indices", indexes...),
+	{Name: "one_hot", support: nowhere(gathered), infer: inferOneHot, Params: []*Param{tensor("indices", indexes...),
 		integer("one_hot_vector_size").sized(), integer("axis").or(-1), setting("on_value", Element).or(1.0),
 		setting("off_value", Element).or(0.0)}},
 	{Name: "cumsum", support: nowhere("multiply by a triangular matrix"),
-		Params: []Param{tensor("x", numerics...), integer("axis").or(0), boolean("exclusive").or(false),
+		Params: []*Param{tensor("x", numerics...), integer("axis").or(0), boolean("exclusive").or(false),
 			boolean("reverse").or(false)}, infer: func(c *Call, x *Value) {
 			c.gives(Scan{Axis: c.axis("axis", x.Rank()), Exclusive: c.boolean("exclusive"), Reverse: c.boolean("reverse")},
 				x.DType, x.Shape)
 		}},
-	{Name: "non_zero", support: nowhere(gathered), infer: inferNonZero, Params: []Param{tensor("x",
+	{Name: "non_zero", support: nowhere(gathered), infer: inferNonZero, Params: []*Param{tensor("x",
 		storable...).ranks(1, MaxRank, "a scalar has no axes; reshape it", "the index of a scalar is empty")},
 		Doc: "returns the indices of the elements of a constant that are not zero, one in each row"},
 	random("random_uniform", number("low").or(0.0), number("high").or(1.0)),
 	random("random_normal", number("mean").or(0.0), number("stddev").or(1.0)),
 	random("random_bernoulli", number("prob").or(0.5)),
-	{Name: "random_categorical", support: nowhere(drawn), infer: inferCategorical, Params: []Param{
+	{Name: "random_categorical", support: nowhere(drawn), infer: inferCategorical, Params: []*Param{
 		tensor("x", floats...).ranks(1, MaxRank, "give a vector of probabilities", "a scalar has no classes"),
 		word("mode", "logits", "probs").or("logits"), integer("size").or(1).sized(),
 		integer("seed").or(-1)}},
@@ -189,8 +189,8 @@ type Random struct {
 }
 
 // random is an operator with one or two numbers, which give the result their type.
-func random(name string, numbers ...Param) *Def {
-	params := append(append([]Param{integers("shape").sized()}, numbers...), integer("seed").or(-1))
+func random(name string, numbers ...*Param) *Def {
+	params := append(append([]*Param{integers("shape").sized()}, numbers...), integer("seed").or(-1))
 	return &Def{Name: name, support: nowhere(drawn), Params: params, infer: func(c *Call, x *Value) {
 		d, r := mil.FP32, Random{Seed: c.seed()}
 		for i, p := range slices.Backward(numbers) {

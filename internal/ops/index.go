@@ -30,13 +30,13 @@ var indexing = []*Def{
 	}, integer("axis").or(0)),
 	scattering("scatter_nd", inferScatterND),
 	{Name: "topk", support: support{bridge: true}, limits: topKLimits, infer: inferTopK,
-		Params: []Param{tensor("x", ordered...), integer("k").or(1).sized(), integer("axis").or(-1),
+		Params: []*Param{tensor("x", ordered...), integer("k").or(1).sized(), integer("axis").or(-1),
 			boolean("ascending").or(false),
 			boolean("sort").or(true), // results that need not be sorted are sorted all the same
 			boolean("return_indices").or(true),
 			types("output_indices_dtype", mil.Int32, mil.UInt16).or("int32")}},
 	{Name: "argsort", support: support{memory: refused, e5: refused, cpu: true, instead: chosen, bridge: true},
-		Params: []Param{tensor("x", ordered...), integer("axis").or(-1), boolean("ascending").or(false)},
+		Params: []*Param{tensor("x", ordered...), integer("axis").or(-1), boolean("ascending").or(false)},
 		Doc:    "returns the indices of the elements along axis, the greatest first unless ascending",
 		infer: func(c *Call, x *Value) {
 			axis := c.axis("axis", x.Rank())
@@ -44,15 +44,15 @@ var indexing = []*Def{
 		}},
 }
 
-func gathering(name string, infer func(*Call, *Value), settings ...Param) *Def {
-	return &Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat([]Param{
-		tensor("x", storable...), tensor("indices", indexes...)}, settings, []Param{boolean("validate_indices").or(false)})}
+func gathering(name string, infer func(*Call, *Value), settings ...*Param) *Def {
+	return &Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat([]*Param{
+		tensor("x", storable...), tensor("indices", indexes...)}, settings, []*Param{boolean("validate_indices").or(false)})}
 }
 
-func scattering(name string, infer func(*Call, *Value), settings ...Param) *Def {
+func scattering(name string, infer func(*Call, *Value), settings ...*Param) *Def {
 	return &Def{Name: name, infer: infer, support: nowhere(gathered), Params: slices.Concat(
-		[]Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}, settings,
-		[]Param{word("mode", ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin).
+		[]*Param{tensor("data", storable...), tensor("indices", indexes...), tensor("updates")}, settings,
+		[]*Param{word("mode", ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin).
 			or(ScatterAdd), boolean("validate_indices").or(false)})}
 }
 

@@ -10,30 +10,30 @@ import (
 // length is known and does not grow: an index beyond it is a fault of the evaluation. Attrs of make_list is a Fill, of
 // list_read and list_gather a Gather, of list_write and list_scatter a Scatter, of list_length nil.
 var lists = []*Def{
-	{Name: "make_list", support: onHosts, infer: inferMakeList, Params: []Param{
+	{Name: "make_list", support: onHosts, infer: inferMakeList, Params: []*Param{
 		integer("init_length").or(1).sized(), boolean("dynamic_length").or(true),
 		setting("elem_shape", Ints).sized().variadic().loosely(), types("dtype", storable...).or("fp32")}},
-	{Name: "list_length", support: onHosts, Params: []Param{aList}, infer: func(c *Call, ls *Value) {
+	{Name: "list_length", support: onHosts, Params: []*Param{aList}, infer: func(c *Call, ls *Value) {
 		c.refuseIf(!ls.listed, "ls", "make one with make_list", "no list")
 		c.gives(nil, mil.Int32, nil)
 		c.Out[0].Data = encodeInts(mil.Int32, []int64{int64(ls.Shape[0])})
 	}},
-	{Name: "list_read", support: onHosts, Params: []Param{aList, tensor("index", mil.Int32)},
+	{Name: "list_read", support: onHosts, Params: []*Param{aList, tensor("index", mil.Int32)},
 		infer: func(c *Call, ls *Value) {
 			shape := c.elementShape(ls)
 			c.single("index")
 			c.gives(Gather{Validate: true}, ls.DType, shape)
 		}},
-	{Name: "list_gather", support: onHosts, Params: []Param{aList, tensor("indices", mil.Int32)},
+	{Name: "list_gather", support: onHosts, Params: []*Param{aList, tensor("indices", mil.Int32)},
 		infer: func(c *Call, ls *Value) {
 			c.gives(Gather{Validate: true}, ls.DType, slices.Concat(c.vector(), c.elementShape(ls)))
 		}},
-	{Name: "list_write", support: onHosts, Params: []Param{aList, tensor("index", mil.Int32), tensor("value")},
+	{Name: "list_write", support: onHosts, Params: []*Param{aList, tensor("index", mil.Int32), tensor("value")},
 		infer: func(c *Call, ls *Value) {
 			c.single("index")
 			c.written(ls, c.Value("value").Shape)
 		}},
-	{Name: "list_scatter", support: onHosts, Params: []Param{aList, tensor("indices", mil.Int32), tensor("value")},
+	{Name: "list_scatter", support: onHosts, Params: []*Param{aList, tensor("indices", mil.Int32), tensor("value")},
 		infer: func(c *Call, ls *Value) {
 			n, shape := c.vector()[0], c.Value("value").Shape
 			c.refuseIf(len(shape) == 0 || shape[0] != n, "value", "give an element for each index", "shape %v for %d indices",

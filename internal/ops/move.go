@@ -10,15 +10,15 @@ import (
 // moves copy elements of x to other places, bit by bit. Attrs is a Box; of concat and stack a Join; of split an int,
 // the axis; of space_to_batch and batch_to_space a Blocks; of reverse_sequence a Sequence.
 var moves = []*Def{
-	{Name: "concat", infer: inferConcat, Params: []Param{tensor("values", storable...).variadic(), integer("axis"),
+	{Name: "concat", infer: inferConcat, Params: []*Param{tensor("values", storable...).variadic(), integer("axis"),
 		boolean("interleave").or(false)}},
 	{Name: "stack", support: support{contested: "reshape and concat run on other machines"}, infer: inferStack,
-		Params: []Param{tensor("values", storable...).variadic(), integer("axis")}},
-	{Name: "split", infer: inferSplit, Params: []Param{tensor("x", storable...),
+		Params: []*Param{tensor("values", storable...).variadic(), integer("axis")}},
+	{Name: "split", infer: inferSplit, Params: []*Param{tensor("x", storable...),
 		integer("num_splits").optional(), integers("split_sizes").optional(), integer("axis").or(0)}},
 	move("tile", inferTile, "repeats x: axis i reps[i] times", integers("reps").sized()).limited(tileLimits),
-	{Name: "reverse", Params: []Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
-	{Name: "reverse_sequence", support: like(placed, onHost), Params: []Param{tensor("x", storable...),
+	{Name: "reverse", Params: []*Param{tensor("x", storable...), integers("axes").or(AllAxes)}, infer: inferReverse},
+	{Name: "reverse_sequence", support: like(placed, onHost), Params: []*Param{tensor("x", storable...),
 		tensor("lengths", indexes...), integer("seq_axis").or(0), integer("batch_axis").or(0)}, infer: func(c *Call, x *Value) {
 		a := Sequence{Axis: c.axis("seq_axis", x.Rank()), Batch: c.axis("batch_axis", x.Rank())}
 		c.shaped("lengths", []int{x.Shape[a.Batch]}, "give one length for each element of batch_axis",
@@ -27,7 +27,7 @@ var moves = []*Def{
 	},
 		Doc: "reverses the first lengths[i] elements along seqAxis of the part of x that has index i on batchAxis. " +
 			"lengths is an integer vector"},
-	{Name: "crop", infer: inferCrop, Params: []Param{tensor("x", storable...).ranks(2, MaxRank, "use [N, C, H, W]",
+	{Name: "crop", infer: inferCrop, Params: []*Param{tensor("x", storable...).ranks(2, MaxRank, "use [N, C, H, W]",
 		"shape %v has no rows and columns"), integers("crop_height"), integers("crop_width")}},
 	move("sliding_windows", inferSlidingWindows, "returns all windows of size elements along axis, stride elements "+
 		"apart. The result has the axes window and position in place of axis", integer("axis"), integer("size").sized(),
@@ -41,21 +41,21 @@ var moves = []*Def{
 	blocked("pixel_unshuffle", integer("downscale_factor").of(mil.UInt32), toDepth(0, 1, 3, 5, 2, 4),
 		"is the inverse of PixelShuffle"),
 	{Name: "space_to_batch", support: support{bridge: true}, infer: inferSpaceToBatch,
-		Params: []Param{image, integers("block_shape"), integers("paddings")}},
+		Params: []*Param{image, integers("block_shape"), integers("paddings")}},
 	{Name: "batch_to_space", support: support{bridge: true}, infer: inferBatchToSpace,
-		Params: []Param{image, integers("block_shape"), integers("crops")}},
+		Params: []*Param{image, integers("block_shape"), integers("crops")}},
 }
 
 // move is an operator on one tensor with settings.
-func move(name string, infer func(*Call, *Value), doc string, settings ...Param) *Def {
-	return &Def{Name: name, Doc: doc, infer: infer, Params: append([]Param{tensor("x", storable...)}, settings...)}
+func move(name string, infer func(*Call, *Value), doc string, settings ...*Param) *Def {
+	return &Def{Name: name, Doc: doc, infer: infer, Params: append([]*Param{tensor("x", storable...)}, settings...)}
 }
 
 var image = tensor("x", storable...).ranks(4, 4, "use [N, C, H, W]", "shape %v")
 
 // blocked is an operator on an image with blocks of a size.
-func blocked(name string, size Param, infer func(*Call, *Value), doc string) *Def {
-	return &Def{Name: name, Doc: doc, infer: infer, Params: []Param{image, size}}
+func blocked(name string, size *Param, infer func(*Call, *Value), doc string) *Def {
+	return &Def{Name: name, Doc: doc, infer: infer, Params: []*Param{image, size}}
 }
 
 // Join holds the settings of concat and stack.

@@ -62,24 +62,25 @@ const (
 // AllAxes is the Default of a list of axes that names all of them.
 const AllAxes = "all axes"
 
-func tensor(name string, types ...mil.DType) Param { return Param{Name: name, Types: types} }
-func setting(name string, k Kind) Param            { return Param{Name: name, Kind: k, Const: true} }
-func integer(name string) Param                    { return setting(name, Int) }
-func integers(name string) Param                   { return setting(name, Ints) }
-func boolean(name string) Param                    { return setting(name, Bool) }
-func booleans(name string) Param                   { return setting(name, Bools) }
-func number(name string) Param                     { return setting(name, Number) }
-func known(name string, types ...mil.DType) Param {
-	return Param{Name: name, Types: types, Known: true}
-}
+// tensor, setting and or are not inlined: their copies in all rows would be 90 KB of every program.
+//
+//go:noinline
+func tensor(name string, types ...mil.DType) *Param { return &Param{Name: name, Types: types} }
+func known(name string, types ...mil.DType) *Param  { return tensor(name, types...).known() }
+
+//go:noinline
+func setting(name string, k Kind) *Param { return &Param{Name: name, Kind: k, Const: true} }
+func integer(name string) *Param         { return setting(name, Int) }
+func integers(name string) *Param        { return setting(name, Ints) }
+func boolean(name string) *Param         { return setting(name, Bool) }
+func booleans(name string) *Param        { return setting(name, Bools) }
+func number(name string) *Param          { return setting(name, Number) }
 
 // word is a string setting; the rule checks one without choices.
-func word(name string, choices ...string) Param {
-	return Param{Name: name, Kind: Word, Const: true, Choices: choices}
-}
+func word(name string, choices ...string) *Param { return setting(name, Word).among(choices) }
 
 // types is a word that names one of the element types.
-func types(name string, list ...mil.DType) Param {
+func types(name string, list ...mil.DType) *Param {
 	var names []string
 	for _, d := range list {
 		names = append(names, d.String())
@@ -87,25 +88,28 @@ func types(name string, list ...mil.DType) Param {
 	return word(name, names...)
 }
 
-// or makes a setting optional, with a default.
-func (p Param) or(def any) Param { p.Optional, p.Default = true, def; return p }
+//go:noinline
+func (p *Param) or(def any) *Param { p.Optional, p.Default = true, def; return p }
 
 // of sets the type in which build writes an integer setting, where that is not int32.
-func (p Param) of(d mil.DType) Param { p.Types = []mil.DType{d}; return p }
-
-func (p Param) optional() Param { p.Optional = true; return p }
-func (p Param) spelled() Param  { p.Spelled = true; return p }
-func (p Param) sized() Param    { p.Sized = true; return p }
-func (p Param) deep() Param     { p.Deep = true; return p }
-func (p Param) variadic() Param { p.Variadic = true; return p }
-func (p Param) loosely() Param  { p.Loose = true; return p }
-func (p Param) like() Param     { p.Like = true; return p }
-func (p Param) state() Param    { p.State = true; return p }
-func (p Param) buffer() Param   { p.buffered = true; return p }
-func (p Param) any() Param      { p.Any = true; return p }
+func (p *Param) of(d mil.DType) *Param         { p.Types = []mil.DType{d}; return p }
+func (p *Param) among(choices []string) *Param { p.Choices = choices; return p }
+func (p *Param) known() *Param                 { p.Known = true; return p }
+func (p *Param) optional() *Param              { p.Optional = true; return p }
+func (p *Param) spelled() *Param               { p.Spelled = true; return p }
+func (p *Param) sized() *Param                 { p.Sized = true; return p }
+func (p *Param) deep() *Param                  { p.Deep = true; return p }
+func (p *Param) variadic() *Param              { p.Variadic = true; return p }
+func (p *Param) loosely() *Param               { p.Loose = true; return p }
+func (p *Param) like() *Param                  { p.Like = true; return p }
+func (p *Param) state() *Param                 { p.State = true; return p }
+func (p *Param) buffer() *Param                { p.buffered = true; return p }
+func (p *Param) any() *Param                   { p.Any = true; return p }
 
 // ranks bounds the rank of a tensor.
-func (p Param) ranks(least, most int, form, wrong string) Param {
+//
+//go:noinline
+func (p *Param) ranks(least, most int, form, wrong string) *Param {
 	p.least, p.most, p.form, p.wrong = least, most, form, wrong
 	return p
 }
@@ -143,10 +147,8 @@ func every(rank int) []int {
 
 // Param returns the parameter called name, or nil.
 func (d *Def) Param(name string) *Param {
-	for i := range d.Params {
-		if d.Params[i].Name == name {
-			return &d.Params[i]
-		}
+	if i := slices.IndexFunc(d.Params, func(p *Param) bool { return p.Name == name }); i >= 0 {
+		return d.Params[i]
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 // products multiply matrices. Attrs of matmul is a Matmul, of linear nil, of einsum an
 // Einsum, of scaled_dot_product_attention an Attention.
 var products = []*Def{
-	{Name: "einsum", Params: []Param{tensor("values", floats...).variadic(), word("equation")}, infer: inferEinsum},
-	{Name: "scaled_dot_product_attention", Since: 18, Params: []Param{tensor("query", floats...).ranks(3, MaxRank,
+	{Name: "einsum", Params: []*Param{tensor("values", floats...).variadic(), word("equation")}, infer: inferEinsum},
+	{Name: "scaled_dot_product_attention", Since: 18, Params: []*Param{tensor("query", floats...).ranks(3, MaxRank,
 		"give it as [batch, .., length, features]", "shape %v"), tensor("key"), tensor("value"),
 		tensor("attn_mask", mil.Bool, mil.FP16, mil.FP32).optional()}, infer: inferAttention},
-	{Name: "matmul", limits: matmulLimits, Params: []Param{matrixOf("x"), matrixOf("y"),
+	{Name: "matmul", limits: matmulLimits, Params: []*Param{matrixOf("x"), matrixOf("y"),
 		boolean("transpose_x").or(false).spelled(), boolean("transpose_y").or(false).spelled()}, infer: inferMatmul},
-	{Name: "linear", limits: productLimits, infer: inferLinear, Params: []Param{
+	{Name: "linear", limits: productLimits, infer: inferLinear, Params: []*Param{
 		tensor("x", numerics...).ranks(1, MaxRank, "give it at least one axis", "a scalar has no features"),
 		tensor("weight").ranks(2, 2, "give it as [outputs, inputs]", "shape %v"), tensor("bias").optional()}},
 }
 
-func matrixOf(name string) Param {
+func matrixOf(name string) *Param {
 	return tensor(name, numerics...).ranks(1, MaxRank, "multiply by a scalar with mul", "a scalar is no matrix")
 }
 

@@ -16,8 +16,8 @@ var recurrents = []*Def{
 }
 
 // recurrent is an operator whose weights have gates times H rows; states are those beside initial_h.
-func recurrent(name string, gates int, states, weights []string, settings ...Param) *Def {
-	params := []Param{tensor("x", floats...).ranks(3, 3, "give it as [sequence, batch, inputs]", "shape %v"),
+func recurrent(name string, gates int, states, weights []string, settings ...*Param) *Def {
+	params := []*Param{tensor("x", floats...).ranks(3, 3, "give it as [sequence, batch, inputs]", "shape %v"),
 		tensor("initial_h")}
 	for _, n := range states {
 		params = append(params, tensor(n))
@@ -36,7 +36,7 @@ func recurrent(name string, gates int, states, weights []string, settings ...Par
 }
 
 // squash is an argument that names a function.
-func squash(name, def string) Param {
+func squash(name, def string) *Param {
 	return word(name, "sigmoid", "tanh", "relu", "linear", "scaled_tanh", "sigmoid_hard", "hard_sigmoid").or(def)
 }
 

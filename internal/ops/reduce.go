@@ -31,7 +31,7 @@ type Reduce struct {
 }
 
 func reduction(name string, types []mil.DType, doc string) *Def {
-	params := []Param{tensor("x", types...), integers("axes").or(AllAxes).spelled(),
+	params := []*Param{tensor("x", types...), integers("axes").or(AllAxes).spelled(),
 		boolean("keep_dims").or(false).spelled()}
 	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		axes, keep := c.axes("axes", x.Rank()), c.boolean("keep_dims")
@@ -50,7 +50,7 @@ func reduction(name string, types []mil.DType, doc string) *Def {
 
 // extreme is an operator that returns indexes along one axis.
 func extreme(name string) *Def {
-	params := []Param{tensor("x", numerics...), integer("axis").or(-1), boolean("keep_dims").or(false).spelled(),
+	params := []*Param{tensor("x", numerics...), integer("axis").or(-1), boolean("keep_dims").or(false).spelled(),
 		types("output_dtype", mil.Int32, mil.UInt16).or("int32")}
 	return &Def{Name: name, support: nowhere(chosen), Params: params, infer: func(c *Call, x *Value) {
 		axis, keep, d := c.axis("axis", x.Rank()), c.boolean("keep_dims"), c.dtype("output_dtype")
@@ -67,25 +67,25 @@ func extreme(name string) *Def {
 // norms scale values. Attrs is a Norm; of softmax an int, the axis.
 var norms = []*Def{
 	{Name: "softmax", Doc: "returns exp(x) divided by its sum along axis",
-		Params: []Param{tensor("x", floats...), integer("axis").or(-1).spelled()}, infer: func(c *Call, x *Value) {
+		Params: []*Param{tensor("x", floats...), integer("axis").or(-1).spelled()}, infer: func(c *Call, x *Value) {
 			c.keeps(c.axis("axis", x.Rank()))
 		}},
-	{Name: "layer_norm", Params: []Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
+	{Name: "layer_norm", Params: []*Param{tensor("x", floats...), tensor("gamma").optional(), tensor("beta").optional(),
 		integers("axes").or(AllAxes), number("epsilon").or(1e-5).spelled()}, infer: inferLayerNorm},
 	{Name: "batch_norm", Cost: Pass, support: support{memory: some, instead: "fold it into the convolution before it"},
-		Params: []Param{channelled, tensor("mean"), tensor("variance"), tensor("gamma").optional(),
+		Params: []*Param{channelled, tensor("mean"), tensor("variance"), tensor("gamma").optional(),
 			tensor("beta").optional(), number("epsilon").or(1e-5).spelled()}, infer: inferChannelNorm},
 	{Name: "instance_norm", support: support{memory: some, instead: "write it with reduce_mean, sub, mul and rsqrt"},
-		Params: []Param{channelled, tensor("gamma").optional(), tensor("beta").optional(),
+		Params: []*Param{channelled, tensor("gamma").optional(), tensor("beta").optional(),
 			number("epsilon").or(1e-5).spelled()}, infer: inferChannelNorm},
 	{Name: "l2_norm", support: support{contested: "mul, reduce_sum and pow run where l2_norm was refused"},
-		Params: []Param{tensor("x", floats...).ranks(3, MaxRank, "give it three axes with expand_dims",
+		Params: []*Param{tensor("x", floats...).ranks(3, MaxRank, "give it three axes with expand_dims",
 			"shape %v; the norm is that of the last three axes"), number("epsilon").or(1e-6).spelled()},
 		infer: func(c *Call, x *Value) {
 			r := x.Rank()
 			c.keeps(Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon()})
 		}},
-	{Name: "local_response_norm", limits: responseLimits, Params: []Param{channelled, integer("size"),
+	{Name: "local_response_norm", limits: responseLimits, Params: []*Param{channelled, integer("size"),
 		number("alpha").or(1e-4), number("beta").or(0.75), number("k").or(1.0)}, infer: func(c *Call, x *Value) {
 		a := Norm{Size: c.integer("size"), Alpha: c.number("alpha"), Beta: c.number("beta"), K: c.number("k")}
 		c.refuseIf(a.Size < 1 || a.Size > MaxElements, "size", "give the number of channels of a neighborhood",

@@ -13,7 +13,7 @@ import (
 var resizes = []*Def{
 	{Name: "upsample_nearest_neighbor", Cost: Moves, Params: scalable,
 		infer: func(c *Call, x *Value) { c.resizes(c.scaled(x), Resize{Mode: SampleDefault, Nearest: true}) }},
-	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []Param{boolean("align_corners").or(true).spelled(),
+	{Name: "upsample_bilinear", Params: slices.Concat(scalable, []*Param{boolean("align_corners").or(true).spelled(),
 		boolean("half_pixel_centers").optional()}), infer: func(c *Call, x *Value) {
 		align, half := c.boolean("align_corners"), c.boolean("half_pixel_centers")
 		mode := SampleDefault
@@ -27,27 +27,27 @@ var resizes = []*Def{
 		}
 		c.resizes(c.scaled(x), Resize{Mode: mode})
 	}},
-	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []Param{picture,
+	{Name: "resize_nearest_neighbor", Cost: Moves, Params: []*Param{picture,
 		integer(targets[0]), integer(targets[1])}, infer: func(c *Call, x *Value) {
 		c.resizes(c.lengths(targets...), Resize{Mode: SampleDefault, Nearest: true})
 	}, Doc: "gives the last two axes of x new lengths; each element is the one before its place in x"},
-	{Name: "resize_bilinear", Params: []Param{picture, integer(targets[0]).or(1), integer(targets[1]).or(1),
+	{Name: "resize_bilinear", Params: []*Param{picture, integer(targets[0]).or(1), integer(targets[1]).or(1),
 		sampling.or(SampleDefault)}, infer: func(c *Call, x *Value) {
 		c.resizes(c.lengths(targets...), Resize{Mode: c.word("sampling_mode")})
 	}},
-	{Name: "resize", Since: 17, Params: []Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
+	{Name: "resize", Since: 17, Params: []*Param{tensor("x"), integers("shape"), integer("resized_dims").of(mil.UInt32),
 		word("interpolation_mode", "LINEAR", "NEAREST_NEIGHBOR").or("LINEAR"), sampling.or(SampleDefault)},
 		infer: inferResize},
-	{Name: "crop_resize", support: like(placed, "unfold with slices"), Params: []Param{images,
+	{Name: "crop_resize", support: like(placed, "unfold with slices"), Params: []*Param{images,
 		tensor("roi").optional(), tensor("boxes", coordinates...).optional(),
 		tensor("box_indices", mil.Int32, mil.UInt16).optional(), integer("target_height").or(1),
 		integer("target_width").or(1), boolean("normalized_coordinates").or(false), number("spatial_scale").or(1.0),
 		word("box_coordinate_mode", "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
 			"CENTER_SIZE_WIDTH_FIRST").or("CORNERS_HEIGHT_FIRST"), sampling.or(SampleDefault),
 		number("pad_value").or(0.0)}, infer: inferCropResize},
-	{Name: "affine", infer: inferAffine, Params: slices.Concat([]Param{images,
+	{Name: "affine", infer: inferAffine, Params: slices.Concat([]*Param{images,
 		tensor("transform_matrix"), integer("output_height"), integer("output_width")}, samplerParams)},
-	{Name: "resample", infer: inferResample, Params: slices.Concat([]Param{images,
+	{Name: "resample", infer: inferResample, Params: slices.Concat([]*Param{images,
 		tensor("coordinates", coordinates...)}, samplerParams)},
 }
 
@@ -57,12 +57,12 @@ var (
 	images  = tensor("x", floats...).ranks(4, 4, "give it as [B, C, H, W]", "shape %v")
 
 	scales   = []string{"scale_factor_height", "scale_factor_width"}
-	scalable = []Param{picture, setting(scales[0], Element).or(1.0), setting(scales[1], Element).or(1.0)}
+	scalable = []*Param{picture, setting(scales[0], Element).or(1.0), setting(scales[1], Element).or(1.0)}
 	targets  = []string{"target_size_height", "target_size_width"}
 
 	sampling = word("sampling_mode", SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign, SampleOffset)
 
-	samplerParams = []Param{word("sampling_mode", "bilinear", "nearest"),
+	samplerParams = []*Param{word("sampling_mode", "bilinear", "nearest"),
 		word("padding_mode", "constant", "border", "reflection", "symmetric"), number("padding_value"),
 		word("coordinates_mode", "unnormalized", "normalized_minus_one_to_one", "normalized_zero_to_one"),
 		boolean("align_corners")}

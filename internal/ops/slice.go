@@ -10,19 +10,19 @@ import (
 // slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the slices, a Pad for pad.
 var slicing = []*Def{
 	{Name: "slice_by_index", limits: sliceLimits, infer: inferSliceIndex,
-		Params: append([]Param{tensor("x", storable...)}, maskedParams...)},
-	{Name: "slice_by_size", limits: sliceLimits, Params: []Param{tensor("x", storable...), tensor("begin").any(),
+		Params: append([]*Param{tensor("x", storable...)}, maskedParams...)},
+	{Name: "slice_by_size", limits: sliceLimits, Params: []*Param{tensor("x", storable...), tensor("begin").any(),
 		integers("size").sized()}, infer: inferSliceSize},
 	{Name: "slice_update", Since: 18, Family: Indexing, limits: updateLimits, infer: inferSliceUpdate,
 		support: support{memory: refused, e5: refused, instead: gathered},
-		Params:  append([]Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
-	{Name: "pad", Family: Movements, limits: padLimits, Params: []Param{tensor("x", storable...), integers("pad"),
+		Params:  append([]*Param{tensor("x", storable...), tensor("update")}, maskedParams...)},
+	{Name: "pad", Family: Movements, limits: padLimits, Params: []*Param{tensor("x", storable...), integers("pad"),
 		word("mode", PadConstant, PadReflect, PadReplicate).or(PadConstant).spelled(),
 		setting("constant_val", Element).or(0.0).spelled()}, infer: inferPad},
 }
 
 // maskedParams are the parameters of a slice with masks.
-var maskedParams = []Param{tensor("begin").any(), tensor("end").any(), integers("stride").or(1).spelled(),
+var maskedParams = []*Param{tensor("begin").any(), tensor("end").any(), integers("stride").or(1).spelled(),
 	booleans("begin_mask").or(false).spelled(), booleans("end_mask").or(false).spelled(),
 	booleans("squeeze_mask").or(false).spelled()}
 

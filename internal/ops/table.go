@@ -21,7 +21,7 @@ type Def struct {
 	Since  int // number of the opset that brought the operator: 17 and 18, or 16 for all before
 	Family Family
 	Cost   Cost
-	Params []Param
+	Params []*Param
 	// Doc says what the operator does, for the comment of its method in ane/mil/build after the method's name, without
 	// a period: "returns max(x, 0)". It is empty where the method is written by hand, because it has options.
 	Doc string

@@ -54,15 +54,15 @@ var unaries = []*Def{
 	unary("scaled_tanh", floats, "returns alpha * tanh(beta * x)", alpha, beta),
 	unary("sigmoid_hard", floats, "returns min(max(alpha * x + beta, 0), 1)", alpha, beta),
 	unary("linear_activation", floats, "returns alpha * x + beta", alpha, beta),
-	{Name: "threshold", Params: []Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold,
+	{Name: "threshold", Params: []*Param{tensor("x", numerics...), setting("alpha", Element)}, infer: inferThreshold,
 		Doc: "returns max(x, alpha). alpha is a whole number if x has integers"},
 	unary("gelu", floats, "", word("mode", GeluExact, GeluTanh, GeluSigmoid).or(GeluExact)).off("6.2e-3"),
 	unary("logical_not", truths, "returns the opposite of truth values").costs(Pass),
 	unary("identity", storable, "returns x").costs(Free).partly(taken, some, "multiply by one"),
-	{Name: "prelu", Params: []Param{tensor("x", floats...), tensor("alpha")}, infer: inferChannels,
+	{Name: "prelu", Params: []*Param{tensor("x", floats...), tensor("alpha")}, infer: inferChannels,
 		Doc: "returns x, below zero alpha * x. alpha is a vector with a number for each channel, which is axis 1 of x"},
 	{Name: "softplus_parametric", Cost: Pass, infer: inferChannels,
-		Params: []Param{tensor("x", floats...), tensor("alpha"), tensor("beta")},
+		Params: []*Param{tensor("x", floats...), tensor("alpha"), tensor("beta")},
 		Doc: "returns alpha * log(1 + exp(beta * x)). alpha and beta are vectors with a number for each channel, " +
 			"which is axis 1 of x"},
 }
@@ -78,8 +78,8 @@ type Unary struct {
 // in which it may round to 0. Inlined, its copies in all rows would be 50 KB of every program.
 //
 //go:noinline
-func unary(name string, types []mil.DType, doc string, settings ...Param) *Def {
-	params := append([]Param{tensor("x", types...)}, settings...)
+func unary(name string, types []mil.DType, doc string, settings ...*Param) *Def {
+	params := append([]*Param{tensor("x", types...)}, settings...)
 	return &Def{Name: name, Doc: doc, Params: params, infer: func(c *Call, x *Value) {
 		u := Unary{Epsilon: c.epsilon(), Mode: c.word("mode"), Alpha: c.number("alpha"), Beta: c.number("beta")}
 		if name == "clip" && u.Alpha >= u.Beta {

@@ -10,15 +10,15 @@ import (
 // views keep the elements and change the shape. Attrs of transpose is a []int,
 // the permutation; of the others nil, because dense elements do not move.
 var views = []*Def{
-	{Name: "reshape", Params: []Param{tensor("x", storable...), integers("shape").sized()}, infer: inferReshape},
-	{Name: "transpose", Family: Movements, Cost: Moves, Params: []Param{tensor("x", storable...), integers("perm")},
+	{Name: "reshape", Params: []*Param{tensor("x", storable...), integers("shape").sized()}, infer: inferReshape},
+	{Name: "transpose", Family: Movements, Cost: Moves, Params: []*Param{tensor("x", storable...), integers("perm")},
 		Doc: "reorders the axes: axis i of the result is axis perm[i] of x", infer: inferTranspose},
-	{Name: "expand_dims", Params: []Param{tensor("x", storable...), integers("axes")},
+	{Name: "expand_dims", Params: []*Param{tensor("x", storable...), integers("axes")},
 		Doc: "inserts axes of length 1. axes are their indexes in the result", infer: inferExpand},
-	{Name: "squeeze", Params: []Param{tensor("x", storable...), integers("axes").optional()}, infer: inferSqueeze},
-	{Name: "flatten2d", Params: []Param{tensor("x", storable...), integer("axis").or(1)}, infer: inferFlatten,
+	{Name: "squeeze", Params: []*Param{tensor("x", storable...), integers("axes").optional()}, infer: inferSqueeze},
+	{Name: "flatten2d", Params: []*Param{tensor("x", storable...), integer("axis").or(1)}, infer: inferFlatten,
 		Doc: "merges the axes before axis and those from axis on: the result has two axes"},
-	{Name: "reshape_like", Since: 17, Params: []Param{tensor("x", storable...), tensor("ref_tensors").like().variadic(),
+	{Name: "reshape_like", Since: 17, Params: []*Param{tensor("x", storable...), tensor("ref_tensors").like().variadic(),
 		integers("begins").variadic(), integers("ends").variadic(), booleans("end_masks").variadic()},
 		infer: inferReshapeLike},
 }

@@ -233,7 +233,7 @@ func (c *call) many(wanted int) []Value {
 // infer adds the settings that are not given, with their defaults, and returns the results.
 func (c *call) infer() (out []*ops.Value) {
 	for i := 0; c.def != nil && !c.lost && i < len(c.def.Params); i++ {
-		if p := &c.def.Params[i]; p.Const && p.Default != nil && !c.has(p.Name) {
+		if p := c.def.Params[i]; p.Const && p.Default != nil && !c.has(p.Name) {
 			c.put(p.Name, c.def.Written(p, c.first.tensor().Rank()))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,7 @@ type engine struct {
 	stop context.CancelFunc // ends attempts to reach a broker
 	life context.Context
 
-	shelf shelf // of weights that programs share
+	shelf *shelf // of weights that programs share
 
 	// turn holds a token while a broker is reached. It guards pace and failure.
 	turn    chan struct{}
@@ -53,8 +52,7 @@ func Open(ctx context.Context, o Options) (ane.Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ane.Deadline("open", Name, joinCause(ctx))
 	}
-	e := &engine{options: o.settled(), turn: make(chan struct{}, 1)}
-	e.shelf.limit, e.shelf.seed = wire.MaxUpload, rand.Uint64()
+	e := &engine{options: o.settled(), turn: make(chan struct{}, 1), shelf: newShelf(wire.MaxUpload)}
 	e.life, e.stop = context.WithCancel(context.Background())
 	l, err := e.link(ctx)
 	if err != nil {

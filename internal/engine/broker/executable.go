@@ -49,7 +49,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	if err := ctx.Err(); err != nil {
 		return nil, ane.Deadline("compile", Name, joinCause(ctx))
 	}
-	u, err := newUpload(src, &e.shelf)
+	u, err := newUpload(src, e.shelf)
 	if err != nil {
 		return nil, failed(ctx, "compile", src.File, err)
 	}

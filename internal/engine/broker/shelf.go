@@ -2,11 +2,10 @@ package broker
 
 import (
 	"errors"
+	"hash/maphash"
 	"maps"
 	"os"
 	"sync"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -14,8 +13,8 @@ import (
 // shelf finds weight files that a program of the engine has sent already. Programs of one model, such as those of a
 // step and of a chunk, then share one copy in one memfd. Files are equal if their content is.
 type shelf struct {
-	limit int    // bytes of the memfds of one upload
-	seed  uint64 // of digests, so that no file can be made to equal another
+	limit int             // bytes of the memfds of one upload
+	seeds [2]maphash.Seed // of digests, so that no file can be made to equal another
 
 	mu   sync.Mutex
 	have map[digest]slot
@@ -23,7 +22,7 @@ type shelf struct {
 
 // digest is the hash and the size of a content.
 type digest struct {
-	sum  xxh3.Uint128
+	sum  [2]uint64
 	size int
 }
 
@@ -43,13 +42,23 @@ type memfd struct {
 // leastKept is the size of the smallest weight file that programs share: a smaller one is not worth a descriptor.
 const leastKept = 64 << 10
 
+// newShelf makes a shelf for uploads of at most limit bytes.
+func newShelf(limit int) *shelf {
+	return &shelf{limit: limit, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+}
+
 // digest is the digest of a content.
 func (s *shelf) digest(content [][]byte) digest {
-	h := xxh3.NewSeed(s.seed)
-	for _, part := range content {
-		_, _ = h.Write(part) // it does not fail
+	d := digest{size: length(content)}
+	for i, seed := range s.seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for _, part := range content {
+			_, _ = h.Write(part) // it does not fail
+		}
+		d.sum[i] = h.Sum64()
 	}
-	return digest{h.Sum128(), length(content)}
+	return d
 }
 
 // length is how many bytes a content has.

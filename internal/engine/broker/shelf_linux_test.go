@@ -42,7 +42,7 @@ func TestProgramsShareWeights(t *testing.T) {
 	compile := func(s ane.Source) (*ane.Model, *executable) {
 		m, err := d.Compile(t.Context(), s)
 		require.NoError(t, err)
-		y, err := newUpload(s, &e.shelf) // as the Model has it
+		y, err := newUpload(s, e.shelf) // as the Model has it
 		require.NoError(t, err)
 		return m, &executable{upload: y}
 	}
@@ -93,7 +93,7 @@ func TestSharingKeepsWithinTheLimit(t *testing.T) {
 		}
 		return all
 	}
-	s := &shelf{limit: 5 * leastKept}
+	s := newShelf(5 * leastKept)
 	pack := func(values ...byte) *upload {
 		u := &upload{shelf: s}
 		all := weights(values...)
