@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
@@ -66,7 +66,7 @@ func evaluations(t *step.T, n int) (func() error, int) {
 	dir := step.Must(os.MkdirTemp("", "ane-growth"))
 	t.Closing(func() error { return os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "b")
-	l := step.Must(admission.Listen(socket))
+	l := step.Must(shared.Listen(socket))
 	ctx, stop := context.WithCancel(t.Ctx)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx, l, server.Config{Stay: true}) }()

@@ -21,7 +21,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -50,7 +50,7 @@ func (c counts) String() string {
 func brokerMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
-	l, err := admission.Listen(os.Getenv(socketEnv))
+	l, err := shared.Listen(os.Getenv(socketEnv))
 	if err != nil {
 		fmt.Println("error:", err)
 		return 1

@@ -115,7 +115,7 @@ var may = []struct {
 	{"internal/decoderbench", []string{"ane", "ane/kv", "internal/engine/soft/peak", "internal/measure",
 		"internal/procmem", "internal/step", "models/decoder", "internal/decodertest", "unimem", "unimem/safetensors"}},
 	{"internal/growthbench", []string{"ane", "ane/engine", "ane/mil/build", "internal/decoderbench",
-		"internal/decodertest", "internal/engine/broker/server", "internal/engine/broker/server/admission",
+		"internal/decodertest", "internal/engine/broker/server", "internal/engine/broker/server/shared",
 		"internal/measure", "internal/procmem", "internal/step", "internal/tripbench", "models/decoder",
 		"unimem/safetensors"}},
 	{"internal/weightbench", []string{"ane/engine", "internal/decoderbench", "internal/decodertest", "internal/measure",

@@ -34,7 +34,7 @@ var parts = []part{
 		"internal/engine/soft/internal/"}, 37_700},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 18_200},
-	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_000},
+	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_050},
 	{"Apple's path and its stand-in", []string{"objcbridge/", "internal/engine/apple/", "internal/engine/standin/",
 		"internal/engine/observe/"}, 9_000},
 	{"suites and test tools", []string{"internal/enginetest/", "internal/haltest/", "internal/blocktest/",

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -243,7 +244,7 @@ func (failingRun) Evaluate(context.Context) error { return errBroken }
 // serveOwner runs a shared broker in this process that grants everything.
 func serveOwner(t *testing.T, c server.Config) (path string) {
 	path = filepath.Join(t.TempDir(), "anekit", "broker.sock")
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	c.Stay, c.Policy = true, admission.OwnerPolicy()

@@ -22,6 +22,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/measure"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
@@ -117,7 +118,7 @@ func (c *crowded) leave(b testing.TB) (count int) {
 func crowdPart(part, path string) error {
 	return step.Run(context.Background(), func(t *step.T) {
 		if part == "broker" {
-			l := step.Must(admission.Listen(path))
+			l := step.Must(shared.Listen(path))
 			workers := server.Processors()
 			fmt.Println("ready")
 			ctx, cancel := ossignal.NotifyContext(t.Ctx, unix.SIGTERM)

@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/enginetest"
 )
@@ -25,7 +25,7 @@ import (
 // serve runs a shared broker in this process until the test ends.
 func serve(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "anekit", "broker.sock")
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -40,7 +40,7 @@ func serve(t *testing.T) (path string) {
 // A broker is found wherever one can listen.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 200))
-	l, err := admission.Listen(filepath.Join(dir, "s"))
+	l, err := shared.Listen(filepath.Join(dir, "s"))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

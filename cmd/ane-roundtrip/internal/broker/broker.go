@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 )
 
 // options are the flags of broker.
@@ -101,17 +101,17 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 	o.Hurry, o.Drain = hurry, max(o.Drain, time.Microsecond) // with 0s the exit status tells of cut calls, too
 	if o.policy != "" {
 		var err error
-		if o.Policy, err = admission.ReadPolicy(o.policy); err != nil {
+		if o.Policy, err = shared.ReadPolicy(o.policy); err != nil {
 			return cli.Bad(err)
 		}
 	}
-	l, err := admission.Inherit(activation.Files(true))
+	l, err := shared.Inherit(activation.Files(true))
 	if err == nil && l != nil && o.given {
 		return errors.Join(cli.Badf("--socket has no effect, the service manager passed %s; leave it out", l.Path()),
 			l.Close())
 	}
 	if err == nil && l == nil {
-		l, err = admission.Listen(o.socket)
+		l, err = shared.Listen(o.socket)
 	}
 	if err != nil {
 		return cli.Bad(err)

@@ -23,7 +23,7 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -58,7 +58,7 @@ func wrap(e ane.Engine) ane.Engine {
 
 // serve is a shared broker until its input ends.
 func serve(ctx context.Context) error {
-	l, err := admission.Listen(os.Getenv(socketEnv))
+	l, err := shared.Listen(os.Getenv(socketEnv))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -27,7 +28,7 @@ func TestBrokerEndsAtEveryStage(t *testing.T) {
 	m := model(t, "identity")
 	for stage := range 4 {
 		path := socket(t)
-		l, err := admission.Listen(path)
+		l, err := shared.Listen(path)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -106,13 +107,13 @@ func TestLinger(t *testing.T) {
 // the last, and with its context alone when it stays.
 func TestLingerOfServe(t *testing.T) {
 	path := socket(t)
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "no client ever came")
 	_, err = os.Lstat(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	l, err = admission.Listen(path)
+	l, err = shared.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -222,7 +223,7 @@ func starve() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	l, err := admission.Listen(dir + "/b/s")
+	l, err := shared.Listen(dir + "/b/s")
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@
 //
 //	socket or bell -> session -> resources, calls -> driver -> engine
 //
-// [Serve] answers the clients of an [admission.Listener], any number at a time. It ends some seconds after the last has
+// [Serve] answers the clients of an [Listener], any number at a time. It ends some seconds after the last has
 // gone. [ServeConn] answers one client over a socket pair and ends with it. Everything a client had is given back when
 // its connection ends, however it ends.
 //

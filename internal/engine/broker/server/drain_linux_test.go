@@ -12,7 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -35,7 +35,7 @@ type draining struct {
 func drain(t *testing.T, limit time.Duration) *draining {
 	t.Helper()
 	d := &draining{open: make(chan struct{}), hurry: make(chan struct{}), done: make(chan error, 1), path: socket(t)}
-	l, err := admission.Listen(d.path)
+	l, err := shared.Listen(d.path)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
@@ -140,7 +140,7 @@ func TestDrainIsCut(t *testing.T) {
 // TestDrainWaitsForCompiles: a compile in flight is answered.
 func TestDrainWaitsForCompiles(t *testing.T) {
 	path := socket(t)
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(context.Background())
 	defer end()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
@@ -99,7 +100,7 @@ func TestEntitlementTable(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "policy.json")
 				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "{\"grants\": [\n{\"entitlements\": [\n%q]}]}", key),
 					0o600))
-				_, err := admission.ReadPolicy(path)
+				_, err := shared.ReadPolicy(path)
 				require.ErrorIs(t, err, ane.ErrName)
 				require.ErrorContains(t, err, "line 2: grant 1")
 				require.ErrorContains(t, err, why)

@@ -17,6 +17,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -326,7 +327,7 @@ func socket(t *testing.T) string { return filepath.Join(t.TempDir(), "anekit", "
 func listen(t *testing.T, c Config) string {
 	t.Helper()
 	path := socket(t)
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

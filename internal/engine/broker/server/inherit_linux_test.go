@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -27,7 +27,7 @@ func init() {
 	child["inherit"] = func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 		defer stop()
-		l, err := admission.Inherit(activation.Files(true))
+		l, err := shared.Inherit(activation.Files(true))
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -46,7 +46,7 @@ func init() {
 			fmt.Println("a child would have it")
 			return 1
 		}
-		if again, err := admission.Inherit(activation.Files(true)); again != nil || err != nil {
+		if again, err := shared.Inherit(activation.Files(true)); again != nil || err != nil {
 			fmt.Println("twice", err)
 			return 1
 		}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
@@ -42,7 +43,7 @@ func logProcess() error {
 	signal.Ignore(unix.SIGPIPE)
 	w := NewLogWriter(os.Stderr)
 	log := slog.New(slog.NewTextHandler(w, nil))
-	l, err := admission.Listen(os.Getenv(pathEnv))
+	l, err := shared.Listen(os.Getenv(pathEnv))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/driverabi"
@@ -220,7 +221,7 @@ func served(t *testing.T) (*server, string) { return serves(t, Config{Stay: true
 func serves(t *testing.T, c Config) (*server, string) {
 	t.Helper()
 	path := socket(t)
-	l, err := admission.Listen(path)
+	l, err := shared.Listen(path)
 	require.NoError(t, err)
 	s, err := newServer(patient(c).settled(admission.OwnerPolicy()))
 	require.NoError(t, err)

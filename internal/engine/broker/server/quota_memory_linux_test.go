@@ -19,6 +19,7 @@ import (
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -110,7 +111,7 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 
 func init() {
 	child["limited"] = func() int {
-		l, err := admission.Listen(os.Getenv(pathEnv))
+		l, err := shared.Listen(os.Getenv(pathEnv))
 		if err == nil {
 			fmt.Println("ready", thisProcess().memory)
 			ctx, cancel := context.WithCancel(context.Background())

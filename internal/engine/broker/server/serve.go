@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"net"
+	"os"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -14,11 +14,18 @@ import (
 // pause is how long accepting rests when the system has no descriptors left.
 const pause = 50 * time.Millisecond
 
+// Listener is a socket that clients connect to: that of package shared. The error of Accept matches os.ErrClosed after
+// Close, which may be called at any time, and ane.ErrClosed when clients no longer find the socket.
+type Listener interface {
+	Accept() (*wire.Conn, error)
+	Close() error
+}
+
 // Serve answers the clients of l until ctx ends, or, unless Config.Stay, until there was none for Config.Linger. Then
 // it takes no connection and refuses calls. Calls in flight have Config.Drain to end. Serve closes l and everything
 // else it had. The error is nil after either end, and matches ErrCut when calls were cut. Any other error kept the
 // broker from starting, or from giving everything back.
-func Serve(ctx context.Context, l *admission.Listener, c Config) error {
+func Serve(ctx context.Context, l Listener, c Config) error {
 	keepHeapWithin()
 	s, err := newServer(c.settled(admission.SharedPolicy()))
 	if err != nil {
@@ -39,11 +46,11 @@ func Serve(ctx context.Context, l *admission.Listener, c Config) error {
 }
 
 // accept takes connections until l is closed, which the end of ctx does. Those that there is no room for wait.
-func (s *server) accept(ctx context.Context, l *admission.Listener) error {
+func (s *server) accept(ctx context.Context, l Listener) error {
 	for {
 		conn, err := l.Accept()
 		switch {
-		case errors.Is(err, net.ErrClosed):
+		case errors.Is(err, os.ErrClosed):
 			return nil
 		case errors.Is(err, ane.ErrClosed):
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/server/admission"
+	"github.com/anekit/anekit/internal/engine/broker/server/shared"
 )
 
 // TestSocketGone: a broker whose socket was removed or replaced ends and says why, and
@@ -19,7 +19,7 @@ import (
 func TestSocketGone(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		path := socket(t)
-		l, err := admission.Listen(path)
+		l, err := shared.Listen(path)
 		require.NoError(t, err)
 		done := make(chan error, 1)
 		go func() { done <- Serve(context.Background(), l, patient(Config{Stay: true})) }()

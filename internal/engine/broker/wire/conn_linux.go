@@ -5,8 +5,9 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,9 +74,12 @@ func NewConn(fd int) (*Conn, error) {
 	return c, nil
 }
 
-// FromUnix makes a Conn of an accepted or dialled "unixpacket" connection, and closes that: the Conn has a descriptor of
-// its own. Errors: those of the system, and of NewConn.
-func FromUnix(u *net.UnixConn) (*Conn, error) {
+// FromUnix makes a Conn of a *net.UnixConn, accepted or dialled as "unixpacket", and closes that: the Conn has a
+// descriptor of its own. Errors: those of the system, and of NewConn.
+func FromUnix(u interface {
+	syscall.Conn
+	io.Closer
+}) (*Conn, error) {
 	defer u.Close()
 	raw, err := u.SyscallConn()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package admission decides which processes may use a broker, and for what. It makes a socket that only this user can
-// reach, or takes one from a service manager. It asks the kernel for the user and the executable of a process that
-// connects. Its policy grants that client entitlements in the tier that it opens.
+// Package admission decides which processes may use a broker, and for what. It asks the kernel for the user and the
+// executable of a process that connects. Its policy grants that client entitlements in the tier that it opens.
 //
 // A client's user and the SHA-256 of its executable identify it. They replace the team identifier and the
 // code-directory hash of a signed program. Both come from the kernel when the connection is made, never from the

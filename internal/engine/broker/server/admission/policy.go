@@ -1,9 +1,13 @@
 package admission
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
 
@@ -84,3 +88,61 @@ func (p *Policy) Allows(id Identity, tier driverabi.Tier, entitlement string) bo
 
 // all reports whether a field of a Grant matches every client.
 func all(s string) bool { return s == "" || s == "*" }
+
+// Check refuses a grant that would never match, and one that another grant repeats.
+func (p *Policy) Check(i int) error {
+	g := &p.Grants[i]
+	if _, err := strconv.ParseUint(g.User, 10, 32); err != nil && !all(g.User) {
+		return fmt.Errorf("user %q is no number", g.User)
+	}
+	if len(g.User) > 1 && g.User[0] == '0' {
+		return fmt.Errorf("user %q begins with 0", g.User)
+	}
+	if !all(g.Executable) && (len(g.Executable) != 64 || strings.Trim(g.Executable, "0123456789abcdef") != "") {
+		return fmt.Errorf("executable %q is no SHA-256 in small hex digits", g.Executable)
+	}
+	if g.Entitlements == nil { // an empty list is meant
+		return errors.New("grants nothing, it has no entitlements")
+	}
+	for j, t := range g.Tiers {
+		if slices.Contains(g.Tiers[:j], t) {
+			return fmt.Errorf("tier %q comes twice", t)
+		}
+		if !slices.Contains(Tiers(), t) {
+			return fmt.Errorf("no tier %q; there are %v", t, Tiers())
+		}
+	}
+	for j, e := range g.Entitlements {
+		if slices.Contains(g.Entitlements[:j], e) {
+			return fmt.Errorf("entitlement %q comes twice", e)
+		}
+		if why := Absent(e); why != "" {
+			return ane.Because(ane.ErrName, fmt.Errorf("entitlement %q: this broker has no such thing: %s", e, why))
+		}
+		if !slices.Contains(OwnerPolicy().Grants[0].Entitlements, e) {
+			return fmt.Errorf("no entitlement %q; there are %s", e,
+				strings.Join(OwnerPolicy().Grants[0].Entitlements, ", "))
+		}
+	}
+	if same := slices.IndexFunc(p.Grants[:i], g.equal); same >= 0 {
+		return fmt.Errorf("the same as grant %d", same+1)
+	}
+	return nil
+}
+
+// equal reports whether two grants grant the same, in whatever order and spelling.
+func (g *Grant) equal(o Grant) bool {
+	form := func(g Grant) string {
+		for _, name := range []*string{&g.User, &g.Executable} {
+			if all(*name) {
+				*name = "*"
+			}
+		}
+		if len(g.Tiers) == 0 {
+			g.Tiers = Tiers()
+		}
+		return fmt.Sprintf("%q", []any{g.User, g.Executable, slices.Sorted(slices.Values(g.Tiers)),
+			slices.Sorted(slices.Values(g.Entitlements))})
+	}
+	return form(*g) == form(o)
+}

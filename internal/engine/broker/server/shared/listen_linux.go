@@ -1,6 +1,6 @@
 //go:build !macrules
 
-package admission
+package shared
 
 import (
 	"errors"
@@ -216,10 +216,18 @@ func (l *Listener) Path() string { return l.path }
 // lookTime is the time between two looks at the socket's file, while no client connects.
 const lookTime = 250 * time.Millisecond
 
-// Accept waits for the next connection. The error matches net.ErrClosed after Close, and ane.ErrClosed when clients no
+// Accept waits for the next connection. The error matches os.ErrClosed after Close, and ane.ErrClosed when clients no
 // longer find the socket. Its lock would then keep another broker from the path. To make the file again would take it
 // from the process that replaced it.
 func (l *Listener) Accept() (*wire.Conn, error) {
+	c, err := l.accept()
+	if errors.Is(err, net.ErrClosed) {
+		err = errors.Join(os.ErrClosed, err)
+	}
+	return c, err
+}
+
+func (l *Listener) accept() (*wire.Conn, error) {
 	for {
 		if err := l.sock.SetDeadline(time.Now().Add(lookTime)); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
 //go:build !macrules
 
-package admission
+package shared
 
 import (
 	"os"
