@@ -77,9 +77,12 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 		if len(b) < directBytes {
 			return b, write(b)
 		}
-		err := out.Flush()
-		if err == nil {
-			_, err = w.Write(b)
+		if err := out.Flush(); err != nil {
+			return b, err
+		}
+		n, err := w.Write(b)
+		if err == nil && n < len(b) {
+			err = io.ErrShortWrite
 		}
 		return b, err
 	}

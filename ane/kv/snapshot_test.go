@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -314,7 +315,7 @@ func TestStreamThroughAPipe(t *testing.T) {
 	require.ErrorIs(t, k.Save(failing{broken}, print1), broken)
 }
 
-// A sparing cache reports a Writer that fails wherever that is.
+// A sparing cache reports a Writer that fails wherever that is, also one that tells only how much it took.
 func TestSaveToAFullDisk(t *testing.T) {
 	config := big
 	config.Sparing = true
@@ -325,11 +326,12 @@ func TestSaveToAFullDisk(t *testing.T) {
 	broken := errors.New("disk full")
 	for room := 0; room < whole.Len(); room += whole.Len()/40 + 1 {
 		require.ErrorIs(t, k.Save(&full{room, broken}, print1), broken, "%d bytes", room)
+		require.ErrorIs(t, k.Save(&full{room, nil}, print1), io.ErrShortWrite, "%d bytes", room)
 	}
 	holds(t, k, 0, 1000)
 }
 
-// full takes some bytes and then fails.
+// full takes some bytes and then fails. Without an error it leaves out a part once.
 type full struct {
 	room int
 	err  error
@@ -339,7 +341,9 @@ func (f *full) Write(b []byte) (n int, err error) {
 	if n = min(len(b), f.room); n < len(b) {
 		err = f.err
 	}
-	f.room -= n
+	if f.room -= n; f.err == nil && n < len(b) {
+		f.room = math.MaxInt
+	}
 	return n, err
 }
 
