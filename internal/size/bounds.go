@@ -23,7 +23,7 @@ type part struct {
 var parts = []part{
 	{"dma, nvme, dart", []string{"unimem/dma/", "internal/nvme/", "internal/dart/"}, 4_000},
 	{"GPU, Wasm, decoder, actor", []string{"unimem/metal/", "unimem/vulkan/", "unimem/wasm/", "ane/wasm/",
-		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/", "internal/chat/"}, 19_600},
+		"ane/hal/metal/", "ane/hal/vulkan/", "ane/hal/internal/", "models/", "internal/chat/", "internal/quotient/"}, 19_600},
 	{"Core ML's files", []string{"ane/mil/coreml/"}, 2_800},
 	{"programs, operators, software engine", []string{"ane/mil/", "ane/chip/", "ane/cost/", "internal/ops/",
 		"internal/remark/",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,9 +25,10 @@ type set struct {
 	columns int
 	shown   int  // tokens of the cache that its passes attend to
 	room    int  // tokens of the cache
-	late    bool // compiled when a session first needs it
+	late    bool // a session that first needs it completes it
 	loaded  bool // of a late one; under the model's mu
 	models  []*ane.Model
+	counted int // programs that the plan counts before there are models of them
 	// compiled has the index in Plan.Programs of the first program of a signature, wants has its weights.
 	compiled map[string]int
 	wants    map[string]map[string]want
@@ -102,8 +104,11 @@ func (o *options) settle(c Config) error {
 // weightBlock is the size of the Blocks of converted weights, whose pages appear when they are written.
 const weightBlock = 64 << 20
 
-// Load builds the programs of a model, compiles and loads them on d. It converts weights where it must, and maps the
-// pages of the others.
+// packedAhead bounds the packed integers whose pages Load maps. Each 100 MiB take some 10 ms, wherever they are mapped.
+const packedAhead = 144 << 20
+
+// Load builds the programs of a model, compiles and loads them on d. It converts weights where it must, and maps pages of
+// the others.
 //
 // Errors: ErrNaN (a weight is not finite; Name is its tensor; in the form Compact the first tokens may find it),
 // ErrLimits (the programs exceed the limits of a chip), ErrTooLong (Context is beyond the positions of the model),
@@ -149,7 +154,7 @@ func (m *Model) divide() error {
 		for i, shown := range m.shown {
 			s := newSet(name, columns, shown)
 			s.room = m.rooms[i]
-			s.late = late && len(m.layersOf) > 0
+			s.late = late
 			m.layersOf = append(m.layersOf, s)
 		}
 	}
@@ -201,11 +206,14 @@ func (m *Model) load(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, p := range m.programs(s.dense) {
-		if p.set.late {
-			continue
-		}
-		if err := m.add(ctx, s, p); err != nil {
+	programs := m.programs(s.dense, m.early()...)
+	compiled := m.layersOf[0].kinds(programs)
+	for i, p := range programs {
+		if p.set.late && i >= compiled {
+			if err := m.foresee(s, p); err != nil {
+				return err
+			}
+		} else if err := m.add(ctx, s, p); err != nil {
 			return err
 		}
 	}
@@ -214,15 +222,23 @@ func (m *Model) load(ctx context.Context) error {
 	if m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes(); !m.folder.mapped {
 		m.plan.WeightsRead, m.plan.WeightsMapped = m.plan.WeightsMapped, 0
 	}
-	read := s.mapped()
-	for _, w := range m.folder.weights { // numbers that were converted or checked are read rarely or not again
+	read, ahead := s.mapped(), int64(packedAhead)
+	for _, name := range slices.Sorted(maps.Keys(m.folder.weights)) {
+		w := m.folder.weights[name]
 		for _, t := range w.tensors() {
-			if !read[&t.Bytes()[0]] {
+			switch {
+			case !read[&t.Bytes()[0]]: // it was converted or checked, and is read rarely or not again
 				m.folder.release(t)
-			} else if w.bits == 0 { // pages of integers come with the first pass
-				if err := m.populate(ctx, t); err != nil {
-					return err
+				continue
+			case w.bits > 0 && t.Name() != w.data.Name(): // prepare has read it
+				continue
+			case w.bits > 0:
+				if ahead -= t.Size(); ahead < 0 {
+					continue
 				}
+			}
+			if err := m.populate(ctx, t); err != nil {
+				return err
 			}
 		}
 	}
@@ -237,13 +253,11 @@ func (m *Model) complete(ctx context.Context, op string, s *set) error {
 		return nil
 	}
 	err := m.folder.guard(op, func() error {
-		for i, p := range m.programs(m.store.dense) {
-			err, at := error(nil), i%len(m.parts.pieces)
-			switch {
-			case p.set != s:
-			case at < len(s.models):
-				err = m.fetch(ctx, s.models[at], p.plan.Name)
-			default:
+		for i, p := range m.programs(m.store.dense, s) {
+			var err error
+			if i < len(s.models) {
+				err = m.fetch(ctx, s.models[i], p.plan.Name)
+			} else {
 				err = m.add(ctx, m.store, p)
 			}
 			if err != nil {
@@ -299,14 +313,62 @@ type program struct {
 	write     func() (*build.Program, map[string]want, error)
 }
 
-// programs lists the programs in the order in which they run, those of the logits last.
-func (m *Model) programs(dense map[string]bool) (all []program) {
+// early are the sets whose programs Load compiles, in the order in which they run. Of those of a step it leaves instances
+// to the first step.
+func (m *Model) early() (all []*set) {
+	for i, s := range m.layersOf {
+		if i == 0 || !s.late {
+			all = append(all, s)
+		}
+	}
+	return append(all, m.head)
+}
+
+// kinds returns how many of the first programs of a list have all signatures of a set.
+func (s *set) kinds(programs []program) (n int) {
+	seen := map[string]bool{}
+	for i, p := range programs {
+		if p.set == s && !seen[p.signature] {
+			seen[p.signature], n = true, i+1
+		}
+	}
+	return n
+}
+
+// foresee gets the weights of a program that is an instance later, and counts it.
+func (m *Model) foresee(s *store, p program) error {
+	wants := p.others()
+	if wants == nil {
+		var err error
+		if _, wants, err = p.write(); err != nil {
+			return tooLarge(p.plan.Name, err)
+		}
+	}
+	if _, err := s.gather(wants, nil); err != nil {
+		return err
+	}
+	p.set.counted++
+	m.plan.count(p.set.compiled[p.signature])
+	return nil
+}
+
+// programs lists the programs of some sets.
+func (m *Model) programs(dense map[string]bool, sets ...*set) (all []program) {
 	f, o := m.folder, m.o
 	modules, signatures := m.config.modules(), make([]string, len(m.parts.pieces))
 	for i, p := range m.parts.pieces {
 		signatures[i] = m.signature(p, modules, dense)
 	}
-	for _, s := range m.layersOf {
+	for _, s := range sets {
+		if s == m.head {
+			for part := range m.parts.parts {
+				all = append(all, program{s, "", ProgramPlan{Name: s.name}, -1,
+					func() (*build.Program, map[string]want, error) {
+						return f.head(o.form, s.columns, extentOf(part, m.parts.rows), dense)
+					}})
+			}
+			continue
+		}
 		for i, p := range m.parts.pieces {
 			plan, layer := ProgramPlan{Name: s.name + "." + string(p.stage)}, -1
 			if p.stage == whole {
@@ -319,12 +381,6 @@ func (m *Model) programs(dense map[string]bool) (all []program) {
 				return f.layers(o.form, s.columns, s.shown, s.room, m.parts, p, dense)
 			}})
 		}
-	}
-	for part := range m.parts.parts {
-		plan := ProgramPlan{Name: m.head.name}
-		all = append(all, program{m.head, "", plan, -1, func() (*build.Program, map[string]want, error) {
-			return f.head(o.form, m.head.columns, extentOf(part, m.parts.rows), dense)
-		}})
 	}
 	return all
 }
@@ -436,7 +492,9 @@ func (m *Model) lint(name string, p *build.Program) error {
 // ready adds a model to a set, and loads it unless it shares a place.
 func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program int) error {
 	set.models = append(set.models, model)
-	if m.plan.count(program) {
+	if set.counted > 0 {
+		set.counted--
+	} else if m.plan.count(program) {
 		m.sharing[model] = true
 	}
 	return m.fetch(ctx, model, m.plan.Programs[program].Name)

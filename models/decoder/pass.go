@@ -121,8 +121,10 @@ func (s *Session) request(ctx context.Context, model *ane.Model, in, out map[str
 	return r, err
 }
 
-func (p *pass) close() (err error) {
-	for _, r := range p.requests {
+func (p *pass) close() error { return closeAll(p.requests) }
+
+func closeAll(requests []*ane.Request) (err error) {
+	for _, r := range requests {
 		err = errors.Join(err, r.Close())
 	}
 	return err
@@ -319,7 +321,7 @@ func (s *Session) unmask(n int) error {
 // logitsOf computes the logits of a token of a pass.
 func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
-	if p.last != s.last || token != 0 {
+	if p.columns != s.model.head.columns || token != 0 {
 		requests = s.apart
 		row := s.row[:s.model.config.Hidden]
 		state(p.last, token).load(row)

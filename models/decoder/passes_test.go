@@ -146,3 +146,25 @@ func BenchmarkRoom(b *testing.B) {
 		})
 	}
 }
+
+// Load compiles the program of a step and has all weights of the layers; the first step makes the other instances. A
+// prompt makes none of them.
+func TestStepsComeWithTheFirst(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 3, Bits: 4}, WithForm(Compact), Context(64))
+	step, loads := m.layersOf[0], m.Plan().Loads
+	require.Len(t, step.models, 1)
+	require.Equal(t, 3+1, loads)
+	s := begin(t, m)
+	require.NoError(t, s.Prefill(t.Context(), text(5, want.Vocabulary, 1)))
+	require.Len(t, step.models, 1)
+	require.Nil(t, s.direct)
+	loads = m.Plan().Loads
+	require.NoError(t, s.Step(t.Context(), 1))
+	require.Len(t, step.models, 3)
+	require.NotNil(t, s.direct)
+	require.Equal(t, loads, m.Plan().Loads, "they are counted once")
+	f, err := s.Fork()
+	require.NoError(t, err)
+	require.Equal(t, s.Logits(), f.Logits())
+	require.NoError(t, f.Close())
+}

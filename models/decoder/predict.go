@@ -19,10 +19,7 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 	if err := m.divide(); err != nil {
 		return Plan{}, err
 	}
-	for _, p := range m.programs(nil) {
-		if p.set.late {
-			continue
-		}
+	for _, p := range m.programs(nil, m.early()...) {
 		at, seen := p.set.compiled[p.signature]
 		if !seen {
 			written, wants, err := p.write()

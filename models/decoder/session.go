@@ -33,10 +33,9 @@ type Session struct {
 	tensors       map[int]*tensors // of passes, by their columns
 	mask          *ane.Tensor      // of the tokens of the cache
 	unmasked      int              // tokens of the cache that the mask does not hide
-	last          *ane.Tensor      // hidden state after all layers of a step
 	alone         *ane.Tensor      // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
-	direct, apart []*ane.Request // of the logits: of a step, and of alone
+	direct, apart []*ane.Request // of the logits: of a step, nil before the first, and of alone
 	columns       []column       // of parts
 	all, row      []float32
 	side          [2][]byte
@@ -121,28 +120,20 @@ func (s *Session) open() (err error) {
 	}
 	s.unmasked = s.cache.Cap()
 	s.passes = make([]*pass, len(m.layersOf))
-	step := m.show(0, false, s.cache.Cap())
-	if err := m.complete(ctx, "session", m.layersOf[step]); err != nil { // of a fork that has grown
-		return err
-	}
 	for i, set := range m.layersOf {
-		if i != step && (set.late || set.room != s.cache.Cap()) {
+		if set.late {
 			continue
 		}
-		if s.passes[i], err = s.bind(ctx, set); err != nil {
+		if err := s.enter(ctx, i); err != nil {
 			return err
 		}
 	}
 	if err := s.unmask(0); err != nil {
 		return err
 	}
-	s.last = s.passes[step].last
 	layout, err := m.head.models[0].Input(inputX)
 	if err == nil {
 		s.alone, err = s.tensor(layout)
-	}
-	if err == nil {
-		s.direct, err = s.bindHead(ctx, s.last)
 	}
 	if err == nil {
 		s.apart, err = s.bindHead(ctx, s.alone)
@@ -165,12 +156,27 @@ func (s *Session) add(ctx context.Context, op string, i int) error {
 	if err := s.model.complete(ctx, op, s.model.layersOf[i]); err != nil {
 		return err
 	}
+	if err := s.enter(ctx, i); err != nil {
+		return &Error{Base: errtext.Base{Op: op, Cause: err}}
+	}
+	s.count()
+	return nil
+}
+
+// enter binds the pass of set i, and with the first step the logits that read its hidden state.
+func (s *Session) enter(ctx context.Context, i int) error {
 	p, err := s.bind(ctx, s.model.layersOf[i])
+	if err == nil && p.columns == s.model.head.columns && s.direct == nil {
+		var direct []*ane.Request
+		if direct, err = s.bindHead(ctx, p.last); err != nil {
+			return errors.Join(err, p.close(), closeAll(direct))
+		}
+		s.direct = direct
+	}
 	if err != nil {
-		return &Error{Base: errtext.Base{Op: op, Cause: errors.Join(err, p.close())}}
+		return errors.Join(err, p.close())
 	}
 	s.passes[i] = p
-	s.count()
 	return nil
 }
 
@@ -417,9 +423,7 @@ func (s *Session) Close() error {
 			errs = append(errs, p.close())
 		}
 	}
-	for _, r := range append(s.direct[:len(s.direct):len(s.direct)], s.apart...) {
-		errs = append(errs, r.Close())
-	}
+	errs = append(errs, closeAll(s.direct), closeAll(s.apart))
 	if s.cache != nil {
 		errs = append(errs, s.cache.Close())
 	}

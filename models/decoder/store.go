@@ -194,17 +194,45 @@ func (s *store) bytes(w *weight, r request) (*elements, error) {
 	return s.made[r], nil
 }
 
-// workerElements is the least number of elements that a goroutine of each reads.
+// workerElements is the least number of elements that a goroutine of spread takes.
 const workerElements = 1 << 15
 
 // each reads rows of a matrix, several at a time, and refuses numbers that are not finite. It calls do, unless it is
 // nil, with the columns of row i; those after the last column of the matrix are zeros.
 func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) error {
 	n, count := min(columns.to, m.in)-columns.from, min(rows.to, m.out)-rows.from
-	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/workerElements))
 	var stored []fp16.Bits // which are looked at as they are
 	if m.tensor != nil && m.tensor.DType() == safetensors.F16 && do == nil {
 		stored, _ = safetensors.View[fp16.Bits](*m.tensor) // none at an odd address
+	}
+	return spread(count, n, func(i, end int) error {
+		row := make([]float32, columns.len())
+		for ; i < end; i++ {
+			first := (rows.from+i)*m.in + columns.from
+			if stored != nil && fp16.Finite(stored[first:first+n]) {
+				continue
+			}
+			m.read(row[:n], rows.from+i, columns.from)
+			err := finite(m.name, first, row[:n])
+			if err != nil && m.packed != nil {
+				err = m.packed.blame(first, n, err)
+			} else if err == nil && do != nil {
+				err = do(i, row)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// spread calls do with parts of count things of some elements each, several at a time. It returns the first error by its
+// place.
+func spread(count, elements int, do func(from, to int) error) error {
+	workers := max(1, min(runtime.GOMAXPROCS(0), count*elements/workerElements))
+	if workers == 1 {
+		return do(0, count)
 	}
 	errs, faults := make([]error, workers), make([]any, workers)
 	var wait sync.WaitGroup
@@ -212,20 +240,7 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 		wait.Go(func() {
 			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 			defer func() { faults[k] = recover() }() // of a file that became shorter; Folder.guard has it
-			row := make([]float32, columns.len())
-			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
-				first := (rows.from+i)*m.in + columns.from
-				if stored != nil && fp16.Finite(stored[first:first+n]) {
-					continue
-				}
-				m.read(row[:n], rows.from+i, columns.from)
-				errs[k] = finite(m.name, first, row[:n])
-				if errs[k] != nil && m.packed != nil {
-					errs[k] = m.packed.blame(first, n, errs[k])
-				} else if errs[k] == nil && do != nil {
-					errs[k] = do(i, row)
-				}
-			}
+			errs[k] = do(k*count/workers, (k+1)*count/workers)
 		})
 	}
 	wait.Wait()
@@ -236,7 +251,7 @@ func (m matrix) each(rows, columns extent, do func(i int, row []float32) error) 
 	}
 	for _, err := range errs {
 		if err != nil {
-			return err // the first by its place
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/errtext"
+	"github.com/anekit/anekit/internal/quotient"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -66,45 +67,72 @@ func (s *store) prepare(ctx context.Context) error {
 // offsets returns the offsets of a packed weight, -shift/scale as fp16. fine is false if scale * (integer - offset) is
 // not the number that is meant. The scale of a group is then nearly zero beside its numbers, and the offset too large.
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
-	m := flat(w.scales, w.out, w.in/w.group)
-	if e, err = s.blank(mil.FP16, m.out*m.in); err != nil {
+	count := w.out * w.in / w.group
+	if e, err = s.blank(mil.FP16, count); err != nil {
 		return nil, false, err
 	}
+	made, err := unimem.View[fp16.Bits](e.data)
+	if err != nil {
+		return nil, false, err
+	}
+	scales, shifts := halvesOf(w.scales), halvesOf(w.shifts)
 	var coarse atomic.Bool
-	top := float32(int(1)<<w.bits - 1)
-	// Of scales that are halves an offset that is finite errs by 2^-11 of itself, or by 2^-25, which is near.
-	stored := w.scales.DType() == safetensors.F16
-	err = m.each(extent{0, m.out}, extent{0, m.in}, func(i int, row []float32) error {
-		var some [3][1 << 10]float32
-		var bits [1 << 10]fp16.Bits
-		for first, end := i*m.in, (i+1)*m.in; first < end; {
-			n := min(len(row), len(bits))
-			scale, half, shift, zero := row[:n], some[0][:n], some[1][:n], some[2][:n]
-			if stored {
-				half = scale
-			} else {
-				fp16.Encode(bits[:], scale)
-				fp16.Decode(half, bits[:n])
+	err = spread(count, 1, func(from, end int) error {
+		for to := 0; from < end; from = to {
+			to = min(from+someOffsets, end)
+			// Of scales that are halves an offset that is finite errs by 2^-11 of itself, or by 2^-25, which is near.
+			if scales != nil && shifts != nil && quotient.Negated(made[from:to], shifts[from:to], scales[from:to]) {
+				continue
 			}
-			numbers(shift, w.shifts, first)
-			if err := finite(w.shifts.Name(), first, shift); err != nil {
+			fine, err := w.offsets(made[from:to], from)
+			if err != nil {
 				return err
-			}
-			fine := divide(zero, shift, half)
-			to, _ := unimem.View[fp16.Bits](e.data[2*first:][:2*n])
-			_, all := fp16.EncodeFinite(to, zero)
-			if fine = fine && all; !stored {
-				fp16.Decode(zero, to)
-				fine = near(scale, half, shift, zero, top)
 			}
 			if !fine {
 				coarse.Store(true)
 			}
-			first, row = first+n, row[n:]
 		}
 		return nil
 	})
 	return e, !coarse.Load(), err
+}
+
+// halvesOf returns the elements of a tensor of halves at an even address, else nil.
+func halvesOf(t safetensors.Tensor) []fp16.Bits {
+	if t.DType() != safetensors.F16 {
+		return nil
+	}
+	view, _ := safetensors.View[fp16.Bits](t)
+	return view
+}
+
+// someOffsets is how many offsets are made at a time.
+const someOffsets = 1 << 10
+
+// offsets makes some offsets, at most someOffsets, from the one at index first on, whatever type scales and shifts have.
+func (w *weight) offsets(made []fp16.Bits, first int) (fine bool, err error) {
+	var some [4][someOffsets]float32
+	n := len(made)
+	scale, half, shift, zero := some[0][:n], some[1][:n], some[2][:n], some[3][:n]
+	for _, part := range []struct {
+		to []float32
+		of safetensors.Tensor
+	}{{scale, w.scales}, {shift, w.shifts}} {
+		numbers(part.to, part.of, first)
+		if err := finite(part.of.Name(), first, part.to); err != nil {
+			return false, err
+		}
+	}
+	fp16.Round(half, scale)
+	fine = divide(zero, shift, half)
+	if _, all := fp16.EncodeFinite(made, zero); !all {
+		return false, nil
+	}
+	if w.scales.DType() == safetensors.F16 {
+		return fine, nil
+	}
+	fp16.Decode(zero, made)
+	return near(scale, half, shift, zero, float32(int(1)<<w.bits-1)), nil
 }
 
 // divide sets zero to -shift/scale, or to 0 where the scale is 0. It reports whether the shift is 0 too, wherever that is.
