@@ -9,7 +9,7 @@ import (
 
 // Rebind replaces the tensor of the input or output called name; all others stay. The Request holds the Block of t from
 // here, and no longer that of the tensor before. A surface that NewRequest made for that one is freed. After an error
-// the Request is as it was.
+// the Request is as it was, unless closing the engine's run of before failed: then the new tensor is bound.
 //
 // Errors: ErrName (the program has no such name, or both an input and an output of it), ErrBusy (the request is in
 // flight), ErrInUse (it belongs to a Pool), and those of Model.Bind.

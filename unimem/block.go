@@ -279,9 +279,14 @@ func (b *Block) end() (bool, error) {
 func endLife(l *life, size int) (bool, error) {
 	first, err := l.end()
 	if err != nil {
-		return false, fail("close", size, err, "release every Retain and close every Mapping first")
+		return false, inUse(size, err)
 	}
 	return first, nil
+}
+
+// inUse is the error of a Close while there are holders.
+func inUse(size int, err error) error {
+	return fail("close", size, err, "release every Retain and close every Mapping first")
 }
 
 // tearDown is called once, by the caller that ended the life. If a function of AtClose panics, the others run and the

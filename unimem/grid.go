@@ -180,13 +180,27 @@ func (g *Grid) Close() error {
 	return g.tearDown()
 }
 
-// endIdle ends the life if all cells are free. It empties the stack first, in one exchange that succeeds only if all
-// cells are on it, and restores it if a Block is retained.
+// endIdle ends the life if all cells are free. A Take that meets it on an empty stack waits without giving its thread
+// away, so errors are made only afterwards.
 func (g *Grid) endIdle() (bool, error) {
 	g.closer.Lock()
 	defer g.closer.Unlock()
 	g.closing.Store(true)
-	defer g.closing.Store(false)
+	first, out, err := g.stop()
+	g.closing.Store(false)
+	switch {
+	case out > 0:
+		return false, because("close", g.bytes(), ErrInUse, fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
+			"give them first, or make the Grid with StaleOnClose")
+	case err != nil:
+		return false, inUse(g.bytes(), err)
+	}
+	return first, nil
+}
+
+// stop empties the stack in one exchange that succeeds only if all cells are on it, and ends the life. It restores the
+// stack if a Block is retained. out is how many cells are taken; then it has changed nothing.
+func (g *Grid) stop() (first bool, out int, err error) {
 	for !g.life.closed() {
 		h := g.head.Load()
 		n, ok := g.freeAt(h)
@@ -194,21 +208,20 @@ func (g *Grid) endIdle() (bool, error) {
 			continue
 		}
 		if out := len(g.slots) - n; out > 0 {
-			return false, because("close", g.bytes(), ErrInUse, fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
-				"give them first, or make the Grid with StaleOnClose")
+			return false, out, nil
 		}
 		stopped := (h | g.index) + 1 | g.index
 		if !g.head.CompareAndSwap(h, stopped) {
 			continue
 		}
-		first, err := endLife(g.life, g.bytes())
+		first, err := g.life.end()
 		if err != nil {
 			// No cell is taken, so only this goroutine changes the head.
 			g.head.Store((stopped | g.index) + 1 | h&g.index)
 		}
-		return first, err
+		return first, 0, err
 	}
-	return false, nil
+	return false, 0, nil
 }
 
 // endStale ends the life and makes taken cells stale.
