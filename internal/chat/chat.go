@@ -18,6 +18,7 @@ import (
 const (
 	templateFile  = "chat_template.jinja"
 	tokenizerFile = "tokenizer_config.json"
+	toolsFile     = "additional_chat_templates/tool_use.jinja"
 	maxFile       = 16 << 20
 )
 
@@ -75,6 +76,12 @@ func Open(dir string) (*Template, error) {
 		return nil, &Error{errtext.Base{Op: "read", Err: ErrTemplate, Cause: err}, filepath.Join(dir, templateFile)}
 	default:
 		t.choose(config.Get("chat_template"))
+	}
+	switch tools, err := wholefile.Read(filepath.Join(dir, toolsFile), maxFile); {
+	case err == nil:
+		t.tools = string(tools)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, &Error{errtext.Base{Op: "read", Err: ErrTemplate, Cause: err}, filepath.Join(dir, toolsFile)}
 	}
 	if t.text == "" {
 		return nil, &Error{errtext.Base{Op: "read", Err: ErrNone, Detail: "neither " + templateFile + " nor chat_template in " +
@@ -170,7 +177,7 @@ func (t *Template) Render(ctx context.Context, c *Conversation, now time.Time) (
 	all.Merge(t.special)
 	all.Merge(c.variables)
 	text := t.text
-	if tools, ok := all.Get("tools").([]any); t.tools != "" && ok && len(tools) > 0 {
+	if t.tools != "" && all.Get("tools") != nil { // an empty list too
 		text = t.tools
 	}
 	parsed, err := jinja.Parse(text)

@@ -108,3 +108,22 @@ func TestErrors(t *testing.T) {
 	_, err = template.Render(ctx, New(), time.Time{})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// The template for tools stands in a file of its own, or by its name. A list of no tools takes it too, no list does not.
+func TestTemplateForTools(t *testing.T) {
+	dir := folder(t, map[string]string{templateFile: "default"})
+	require.NoError(t, os.Mkdir(filepath.Join(dir, filepath.Dir(toolsFile)), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, toolsFile), []byte("{{ tools|length }} tools"), 0o600))
+	named := folder(t, map[string]string{tokenizerFile: `{"chat_template":[{"name":"default","template":"default"},` +
+		`{"name":"tool_use","template":"{{ tools|length }} tools"}]}`})
+	for conversation, want := range map[string]string{
+		`{"messages":[]}`: "default", `{"messages":[],"tools":null}`: "default",
+		`{"messages":[],"tools":[]}`: "0 tools", `{"messages":[],"tools":[{}]}`: "1 tools",
+	} {
+		for _, in := range []string{dir, named} {
+			got, err := render(t, in, conversation)
+			require.NoError(t, err)
+			require.Equal(t, want, got, conversation)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (r *run) calculate(a any, sign string, b any) any {
 	if !isInt(x) || !isInt(y) || sign == "**" && q < 0 {
 		return v
 	}
-	if math.Abs(v) > 1<<53 {
+	if math.Abs(v) >= 1<<53 || math.Abs(p) > 1<<53 || math.Abs(q) > 1<<53 { // whose floats are not exact
 		fail("an integer of more than 53 bits")
 	}
 	return int(v)

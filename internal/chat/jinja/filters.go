@@ -40,9 +40,9 @@ func (a *arguments) after() *arguments { return &arguments{a.all[min(1, len(a.al
 
 // isFilter reports whether there is a filter.
 func isFilter(named string) bool {
-	return strings.Contains(" attr capitalize count d default dictsort e escape first float indent int items "+
-		"join last length list lower map reject rejectattr replace reverse safe select selectattr sort "+
-		"string title tojson trim unique upper ", " "+named+" ")
+	return strings.Contains(" abs attr capitalize count d default dictsort e escape first float indent int items "+
+		"join last length list lower map max min reject rejectattr replace reverse safe select selectattr sort "+
+		"string sum title tojson trim unique upper ", " "+named+" ")
 }
 
 // filter applies a filter.
@@ -60,6 +60,11 @@ func (f *frame) filter(named string, v any, a *arguments) any {
 			return a.or(0, "default_value", "")
 		}
 		return v
+	case "abs":
+		if x := number(defined(v)); x != nil && float(x) < 0 {
+			return f.calculate(0, "-", x)
+		}
+		return f.calculate(0, "+", v)
 	case "attr":
 		return f.member(v, str(a.at(0, "name"), "a name"))
 	case "int", "float":
@@ -183,6 +188,13 @@ func (f *frame) numberFilter(named string, v any, a *arguments) any {
 	if s, ok := v.(string); ok && (named == "int" || named == "float") {
 		f.bytes(len(s))
 		s = strings.ReplaceAll(strings.TrimFunc(s, isSpace), "_", "")
+		if base := a.or(1, "base", 10); named == "int" && base != 10 {
+			b := integer(base, "the base")
+			digits := strings.TrimPrefix(strings.ToLower(s), map[int]string{2: "0b", 8: "0o", 16: "0x"}[b])
+			if i, err := strconv.ParseInt(digits, b, 64); err == nil {
+				return int(i)
+			}
+		}
 		if i, err := strconv.Atoi(s); err == nil {
 			n = i
 		} else if x, err := strconv.ParseFloat(s, 64); err == nil && !strings.ContainsAny(s, "xXpP") {

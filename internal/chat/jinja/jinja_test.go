@@ -60,6 +60,33 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+// Blocks and filters that few templates have give the texts of Jinja2 3.1.6.
+func TestBlocks(t *testing.T) {
+	variables := dict(t, `{"s":"abc def","l":[3,1,2],"n":-3,"w":["b","A","a"],"m":[{"n":1},{"n":4}]}`)
+	for source, want := range map[string]string{
+		`{% set x | trim | upper %}  q {{ s }} {% endset %}[{{ x }}]`:                                                   "[Q ABC DEF]",
+		`{% filter upper %}a{{ s }}{% endfilter %}.`:                                                                    "AABC DEF.",
+		`{% filter trim | replace("a", n) %} a {% endfilter %}.`:                                                        "-3.",
+		`{% with s = 1, x = s %}{{ s }}{{ x }}{% set y = 2 %}{% endwith %}{{ s }}{{ y }}`:                               "1abc defabc def",
+		`{% for i in l %}{% with %}{% if i == 1 %}{% break %}{% endif %}{{ i }}{% endwith %}{% endfor %}`:               "3",
+		`{% macro m(a) %}[{{ a }}{{ caller() }}]{% endmacro %}{% call m(1) %}{{ s }}{% endcall %}`:                      "[1abc def]",
+		`{% macro m() %}{{ caller(1, k=2) }}{% endmacro %}{% call(x, k=0) m() %}{{ x }}{{ k }}{% endcall %}`:            "12",
+		`{% macro m() %}{{ caller is defined }}{% endmacro %}{{ m() }}{% call m() %}{% endcall %}`:                      "FalseTrue",
+		`{{ n|abs }}{{ 2.5|abs }}{{ l|max }}{{ l|min }}{{ l|sum }}{{ []|max }}{{ []|sum }}`:                             "32.53160",
+		`{{ w|min }}{{ w|min(case_sensitive=true) }}{{ (m|max(attribute="n")).n }}{{ m|sum("n") }}{{ m|sum("n", 10) }}`: "AA4515",
+		`{{ "0x1F"|int(0, 16) }} {{ "1f"|int(base=16) }} {{ "0b11"|int(0, 2) }} {{ "z"|int(7, 16) }}`:                   "31 31 3 7",
+	} {
+		got, err := render(t.Context(), source, variables)
+		require.NoError(t, err, source)
+		require.Equal(t, want, got, source)
+	}
+	for _, source := range []string{`{% call s %}{% endcall %}`, `{% call m() %}`, `{% with 1 = 2 %}{% endwith %}`,
+		`{% filter none %}{% endfilter %}`, `{{ "a"|abs }}`, `{{ w|sum }}`, `{{ 9007199254740993 + 0 }}`} {
+		_, err := render(t.Context(), source, variables)
+		require.ErrorIs(t, err, ErrTemplate, source)
+	}
+}
+
 // Whole templates render conversations as the reference does, and refuse with its words.
 func TestConversations(t *testing.T) {
 	file := testdata(t, "conversations.json")

@@ -62,6 +62,23 @@ func (f *frame) listFilter(named string, v any, a *arguments) any {
 	case "sort":
 		key := f.folded(a.or(2, "attribute", nil), a.or(1, "case_sensitive", false))
 		return f.sorted(all, key, a.or(0, "reverse", false))
+	case "max", "min":
+		key := f.folded(a.or(1, "attribute", nil), a.or(0, "case_sensitive", false))
+		var best any = undefined{"No aggregated item, sequence was empty."}
+		for i, item := range all {
+			if i == 0 {
+				best = item
+			} else if order := f.order(key(item), key(best), "<"); order > 0 && named == "max" || order < 0 && named == "min" {
+				best = item
+			}
+		}
+		return best
+	case "sum":
+		get, total := f.getter(a.or(0, "attribute", nil)), a.or(1, "start", 0)
+		for _, item := range all {
+			total = f.calculate(total, "+", get(item))
+		}
+		return total
 	case "unique":
 		key := f.folded(a.or(1, "attribute", nil), a.or(0, "case_sensitive", false))
 		var seen Dict

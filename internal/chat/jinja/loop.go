@@ -128,7 +128,27 @@ type parameter struct {
 // macro parses a macro. Its body sees the names of the place where it stands.
 func (p *parser) macro() statement {
 	named := p.want(name, "").text
+	at := p.routine(named, p.parameters(), "endmacro")
+	return func(place *frame) flow { place.set(named, at(place)); return on }
+}
+
+// callBlock parses a call of a macro, which knows a body as caller.
+func (p *parser) callBlock() statement {
 	var all []parameter
+	if p.is(operator, "(") {
+		all = p.parameters()
+	}
+	of, arguments := p.primary(), p.arguments()
+	at := p.routine("caller", all, "endcall")
+	return func(f *frame) flow {
+		a := arguments(f)
+		a.named.set("caller", at(f))
+		f.write(f.text(f.call(of(f), a)))
+		return on
+	}
+}
+
+func (p *parser) parameters() (all []parameter) {
 	for p.want(operator, "("); !p.skip(operator, ")"); {
 		if len(all) > 0 {
 			p.want(operator, ",")
@@ -139,16 +159,28 @@ func (p *parser) macro() statement {
 		}
 		all = append(all, one)
 	}
+	return all
+}
+
+// routine parses a body with parameters, and returns what makes a function of it at a place.
+func (p *parser) routine(named string, all []parameter, last string) func(place *frame) *function {
 	loops := p.loops
 	p.loops = 0
-	body := p.block("endmacro")
+	body := p.block(last)
 	p.loops = loops
-	return func(place *frame) flow {
-		place.set(named, &function{named, func(f *frame, a *arguments) any {
+	return func(place *frame) *function {
+		return &function{named, func(f *frame, a *arguments) any {
 			f.enter()
 			defer f.leave()
 			f.spend(len(all))
 			line, inner := f.line, place.inner()
+			caller, ok := a.named.get("caller")
+			if !ok {
+				caller = undefined{"No caller defined"}
+			}
+			if named != "caller" {
+				inner.set("caller", caller)
+			}
 			for i, one := range all {
 				v, ok := a.get(i, one.name)
 				if !ok {
@@ -162,7 +194,6 @@ func (p *parser) macro() statement {
 			text := f.captured(func() { exec(inner, body) })
 			f.line = line
 			return text
-		}})
-		return on
+		}}
 	}
 }

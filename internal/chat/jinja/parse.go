@@ -165,6 +165,15 @@ func (p *parser) tag() statement {
 		return p.set()
 	case "macro":
 		return p.macro()
+	case "call":
+		return p.callBlock()
+	case "with":
+		return p.with()
+	case "filter":
+		var all []statement
+		value := p.piped(p.filter(written(&all)))
+		all = p.block("endfilter")
+		return func(f *frame) flow { f.write(f.text(value(f))); return on }
 	case "generation":
 		all := p.block("endgeneration")
 		return func(f *frame) flow { exec(f.inner(), all); return on }
@@ -278,10 +287,46 @@ func (p *parser) set() statement {
 		p.want(tagEnd, "")
 		return func(f *frame) flow { to(f, value(f)); return on }
 	}
-	all := p.block("endset")
+	var all []statement
+	value := p.piped(written(&all))
+	all = p.block("endset")
+	return func(f *frame) flow { to(f, value(f)); return on }
+}
+
+// written is what statements write, which may be parsed later.
+func written(all *[]statement) expression {
+	return func(f *frame) any {
+		inner := f.inner()
+		return f.captured(func() { exec(inner, *all) })
+	}
+}
+
+// piped parses filters with their bars.
+func (p *parser) piped(value expression) expression {
+	for p.skip(operator, "|") {
+		value = p.filter(value)
+	}
+	return value
+}
+
+// with parses names that a body alone knows. Their values are those of the place before.
+func (p *parser) with() statement {
+	var to []target
+	var all []expression
+	for p.now().kind != tagEnd {
+		if len(to) > 0 {
+			p.want(operator, ",")
+		}
+		to = append(to, p.target(false))
+		p.want(operator, "=")
+		all = append(all, p.expression(true))
+	}
+	body := p.block("endwith")
 	return func(f *frame) flow {
 		inner := f.inner()
-		to(f, f.captured(func() { exec(inner, all) }))
-		return on
+		for i, v := range values(f, all) {
+			to[i](inner, v)
+		}
+		return exec(inner, body)
 	}
 }
