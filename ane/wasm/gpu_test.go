@@ -180,13 +180,18 @@ func TestGPUOutlivesTheCall(t *testing.T) {
 	}()
 	<-gpu.begun
 	cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- g.Close(context.Background()) }()
 	select {
-	case <-ended:
-		t.Error("the call has ended before the GPU")
-	case <-gpu.waits:
+	case <-gpu.waits: // the call waits, or Close if gpu_run has returned its code before the call was stopped
+	case err := <-closed:
+		require.FailNow(t, "the guest is closed before the GPU has ended", "%v", err)
 	}
+	require.Equal(t, 1, gpu.open)
 	close(gpu.late)
-	require.ErrorIs(t, <-ended, wasm.ErrTime)
+	if err := <-ended; err != nil {
+		require.ErrorIs(t, err, wasm.ErrTime)
+	}
+	require.NoError(t, <-closed)
 	require.Zero(t, gpu.open)
-	require.NoError(t, g.Close(context.Background()))
 }
