@@ -29,6 +29,9 @@ margin does not decide, or 0.`)
 	f.Func("topOf", "(top *[4]float64, scores, mask *float32, fours int, scale float64)",
 		"raises four maxima to those of scores, times scale, plus the mask, but for NaN.")
 	w.top()
+	f.Func("finishVector", "(dst *half, x *float32, eights int, bias, low, high float32) (bad int)",
+		`rounds x, adds the bias, rounds again and limits. The result is 0 unless a sum is NaN.`)
+	w.finish()
 	f.Func("weigh", "(kind int, dst, scores, mask *float32, sixteens int, w *weighing) (bad int)",
 		`sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
 Kind 1 is far, kind 2 masked.`)
@@ -62,4 +65,33 @@ func (w width) loaded(m Mem) reg.VecVirtual {
 	r := w.Vector()
 	w.VMOVUPS(m, r)
 	return r
+}
+
+// finish writes the function that rounds sums and limits them. The second operand of
+// maxima and minima counts where both are zeros.
+func (w width) finish() {
+	dst, x, n := w.Whole(w.Param("dst")), w.Whole(w.Param("x")), w.Whole(w.Param("eights"))
+	bias, low, high, bad := w.Vector(), w.Vector(), w.Vector(), w.Zero()
+	w.VBROADCASTSS(w.Place(w.Param("bias")), bias)
+	w.VBROADCASTSS(w.Place(w.Param("low")), low)
+	w.VBROADCASTSS(w.Place(w.Param("high")), high)
+	v, nan := w.Vector(), w.Vector()
+	w.Times("eight", n, func() {
+		w.VMOVUPS(emit.At(x, 0), v)
+		w.VCVTPS2PH(Imm(0), v, v.AsX())
+		w.VCVTPH2PS(v.AsX(), v)
+		w.VADDPS(bias, v, v)
+		w.VCMPPS(Imm(3), v, v, nan)
+		w.VORPS(nan, bad, bad)
+		w.VMAXPS(low, v, v)
+		w.VMINPS(high, v, v)
+		w.VCVTPS2PH(Imm(0), v, emit.At(dst, 0))
+		w.Add(32, x)
+		w.Add(16, dst)
+	})
+	result := w.GP64()
+	w.XORQ(result, result)
+	w.VMOVMSKPS(bad, result.As32())
+	w.Store(result, w.ReturnIndex(0))
+	w.End()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/plan"
 )
 
@@ -87,6 +88,31 @@ func TestTiles(t *testing.T) {
 			columns), k+"p = linear(x = x, weight = w);\n"+k+"c = add(x = p, y = b);\n"+k+"y = relu(x = c);\n", "y")
 		require.Equal(t, want, got)
 		require.Zero(t, p.Scratch)
+	}
+}
+
+// TestStores: a convolution whose tiles are parts of rows does a sum and limits as it stores them, and no more.
+func TestStores(t *testing.T) {
+	if !halves.Vectors() {
+		t.Skip("this machine has no kernel for it")
+	}
+	const k = "tensor<fp16, [1, 16, 32, 32]> "
+	for steps, want := range map[string][]string{
+		"add(b) relu6()":        {"conv+add+relu6"},
+		"relu() add(b)":         {"conv+relu", "add"},
+		"add(b) add(r) relu()":  {"conv+add", "add+relu"},
+		"add(b) relu() gelu()":  {"conv+add+relu", "gelu"},
+		"gelu() add(b) relu6()": {"conv", "gelu+add+relu6"},
+	} {
+		body, at := k+"p = conv(x = x, weight = w);\n", "p"
+		for i, step := range strings.Fields(steps) {
+			step = strings.Replace(strings.Replace(step, "(", "(x = "+at+", y = ", 1), ", y = )", ")", 1)
+			at = name(i)
+			body += k + at + " = " + step + ";\n"
+		}
+		got, _ := groupsOf(t, k+"x, tensor<fp16, [16, 16, 1, 1]> w, tensor<fp16, [1, 16, 1, 1]> b, "+k+"r", body, at)
+		got = slices.DeleteFunc(got, func(s string) bool { return s == "" }) // copies of inputs and outputs with gaps
+		require.Equal(t, want, got)
 	}
 }
 

@@ -41,10 +41,18 @@ func binary(s *Step) (run.Runner, int) {
 	}
 	op, ok := inOnePass[s.Op]
 	switch {
-	case ok && s.halved() && w.short():
-		return shortBinary(w, op)
 	case ok && s.halved():
-		return halfBinary(w, op, 0, 1), 0
+		r, work := halfBinary(w, op, 0, 1), 0
+		if w.short() {
+			r, work = shortBinary(w, op)
+		}
+		if op == halves.Add && w.step.y == 0 && dense(w.dims, w.by[0]) {
+			r.finish = &run.Finish{Row: func(i int) (element, left int) {
+				from, n := w.at(i)
+				return from.y, n
+			}}
+		}
+		return r, work
 	case ok && s.In[0].DType == mil.FP16 && s.chip().Has(numerics.Exponent31):
 		return halfBinary(w, op, s.Arith.Operand, 2), 0
 	}
@@ -71,7 +79,7 @@ func floatBinary(w walk, op func(dst, x, y []float32)) (run.Runner, int) {
 }
 
 // shortBinary is halfBinary for operands of which one is repeated in short rows: it computes many rows at a time.
-func shortBinary(w walk, op halves.Op) (run.Runner, int) {
+func shortBinary(w walk, op halves.Op) (*each, int) {
 	return newEach(w.total, 1, w.total, func(c *run.Call, lo, hi, worker int) {
 		room := c.Rooms[worker].Half
 		x := feed[fp16.Bits]{dims: w.dims, by: w.by[0], stored: c.In[0].Half, room: room[:run.Chunk]}
@@ -83,7 +91,7 @@ func shortBinary(w walk, op halves.Op) (run.Runner, int) {
 }
 
 // halfBinary computes on halves in one pass. Its results are those of floatBinary.
-func halfBinary(w walk, op halves.Op, r numerics.Rules, weight int) run.Runner {
+func halfBinary(w walk, op halves.Op, r numerics.Rules, weight int) *each {
 	return newPairs(w, weight, halfStretch, func(c *run.Call, at int, from triple, n int) {
 		halves.Binary(op, c.Out[0].Half[at:at+n], strip(c, 0, from.x, w.step.x, n), strip(c, 1, from.y, w.step.y, n), r)
 	})

@@ -258,9 +258,9 @@ func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
 	matrix.Line(&c.In[0], dst, spare, base, at, p.win.In[2], p.win.Strides[2], p.transposed)
 }
 
-func (p *windows) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
+func (p *windows) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1, worker int) {
 	positions := ops.Volume(p.win.Out)
 	for m := m0; m < m1; m++ {
-		c.Out[0].Store(tile[(m-m0)*(n1-n0):][:n1-n0], (batch*p.outputs+m)*positions+n0)
+		c.Finish(tile[(m-m0)*(n1-n0):][:n1-n0], (batch*p.outputs+m)*positions+n0, worker)
 	}
 }

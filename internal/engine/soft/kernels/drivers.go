@@ -37,11 +37,17 @@ func (r *loop) Span(c *run.Call, lo, hi, worker int) {
 func (r *loop) reads() *halves.Table { return r.table }
 
 // each is a loop whose items are the elements of the result, each from those in its place alone.
-type each struct{ *loop }
+type each struct {
+	*loop
+	finish *run.Finish
+}
 
 func newEach(n, cost, piece int, f func(c *run.Call, lo, hi, worker int)) *each {
-	return &each{newLoop(n, cost, piece, f)}
+	return &each{loop: newLoop(n, cost, piece, f)}
 }
+
+// Finish tells how a store may do the step; nil if it may not.
+func (r *each) Finish() *run.Finish { return r.finish }
 
 // Element implements run.Elementwise.
 func (r *each) Element() int { return r.cost }
@@ -59,7 +65,7 @@ func decoded(s *Step, cost int, f func(x []float32)) (run.Runner, int) {
 
 // newPairs returns an elementwise runner over broadcast operands. f computes n elements of the result, at most piece:
 // those from element at on, with those of the operands from elements from on.
-func newPairs(w walk, cost, piece int, f func(c *run.Call, at int, from triple, n int)) run.Runner {
+func newPairs(w walk, cost, piece int, f func(c *run.Call, at int, from triple, n int)) *each {
 	return newEach(w.total, cost, piece, func(c *run.Call, lo, hi, _ int) {
 		for lo < hi {
 			from, n := w.at(lo)

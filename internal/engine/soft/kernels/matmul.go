@@ -104,7 +104,7 @@ func (p *matrices) bias(c *run.Call, dst []float32, _, _, _, n0, n1 int) (b []fl
 	return b, false
 }
 
-func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
+func (p *matrices) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1, _ int) {
 	base := p.out[0].At(batch)
 	if p.rowMajor && n1-n0 == p.y.Cols {
 		c.Out[0].Store(tile, base+p.out[1].At(m0))

@@ -135,7 +135,7 @@ func (r *phases) bias(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (b []
 }
 
 // store writes rows to their phases of the result.
-func (r *phases) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1 int) {
+func (r *phases) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1, _ int) {
 	var room [tileCols]fp16.Bits
 	out, w, step := c.Out[0].Half, r.win.Out, r.strides[2]
 	for m := m0; m < m1; m++ {

@@ -89,7 +89,7 @@ func (p *counted) bias(*run.Call, []float32, int, int, int, int, int) ([]float32
 	return nil, false
 }
 
-func (p *counted) store(*run.Call, []float32, []float32, int, int, int, int, int) {}
+func (p *counted) store(*run.Call, []float32, []float32, int, int, int, int, int, int) {}
 
 // TestTilesSharePanels: the tiles of a range of columns of one matrix share one load of these columns.
 func TestTilesSharePanels(t *testing.T) {

@@ -30,7 +30,7 @@ type panels interface {
 	// tells; none if there is no bias.
 	bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1 int) (b []float32, byRow bool)
 	// store writes a tile of C to the result.
-	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int)
+	store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1, worker int)
 }
 
 // striped are panels that may have B in strips.
@@ -164,7 +164,7 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 			}
 			bias, byRow := r.panels.bias(c, spare, batch, m0, m1, n0, n1)
 			gemm.AddBias(out, bias, byRow)
-			r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
+			r.panels.store(c, out, spare, batch, m0, m1, n0, n1, worker)
 			c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
 			continue
 		}
@@ -189,7 +189,7 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 				e.compute(out, &far)
 			}
 		}
-		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
+		r.panels.store(c, out, spare, batch, m0, m1, n0, n1, worker)
 		c.Complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
 	}
 }
@@ -197,6 +197,12 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 // Completes implements completer: the result is the matrices one after another, in rows, and a tile is whole rows. On
 // parts of rows, elementwise operators take longer than on the whole result.
 func (r *product) Completes() bool { return r.rowMajor() && r.cols == r.n }
+
+// Stores tells that rows are written by Finish.
+func (r *product) Stores() bool {
+	_, ok := r.panels.(*windows)
+	return ok && r.strips != nil
+}
 
 // rowMajor reports whether the result is the matrices one after another, in rows.
 func (r *product) rowMajor() bool {
@@ -251,10 +257,10 @@ func (p *exchangedPanels) bias(c *run.Call, dst []float32, batch, m0, m1, n0, n1
 	return b, !byRow
 }
 
-func (p *exchangedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+func (p *exchangedPanels) store(c *run.Call, tile, spare []float32, batch, m0, m1, n0, n1, worker int) {
 	back := spare[p.room:][:len(tile)]
 	matrix.IntoColumns(back, m1-m0, tile, n1-n0)
-	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1)
+	p.panels.store(c, back, spare[:p.room], batch, n0, n1, m0, m1, worker)
 }
 
 // newOperand describes input index of a step. With ahead it decodes a constant before

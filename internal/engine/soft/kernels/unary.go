@@ -86,7 +86,7 @@ func (s *Step) clamp(u ops.Unary) run.Runner {
 		return nil
 	}
 	from, to := fp16.FromFloat64(low), fp16.FromFloat64(high)
-	return newEach(s.Out[0].len(), 1, halfStretch, func(c *run.Call, lo, hi, _ int) {
+	r := newEach(s.Out[0].len(), 1, halfStretch, func(c *run.Call, lo, hi, _ int) {
 		x, out := c.In[0].Half[lo:hi], c.Out[0].Half[lo:hi]
 		if s.Op == "abs" {
 			halves.Abs(out, x)
@@ -94,6 +94,10 @@ func (s *Step) clamp(u ops.Unary) run.Runner {
 			halves.Clamp(out, x, from, to, payload)
 		}
 	})
+	if s.Op != "abs" {
+		r.finish = &run.Finish{Low: from, High: to}
+	}
+	return r
 }
 
 // quick are functions of float32 that are as exact as those of float64: 24 bits are at least 2*11+2.

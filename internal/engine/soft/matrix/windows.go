@@ -117,6 +117,9 @@ func (r *Windows) blocks() int { return (r.outputs + block - 1) / block }
 // Completes tells that joined steps compute on pieces of the result if these are whole planes.
 func (r *Windows) Completes() bool { return r.down*r.across == 1 }
 
+// Stores tells that results are written by Finish.
+func (r *Windows) Stores() bool { return true }
+
 // Span computes items lo to hi: blocks of rectangles of groups of images.
 func (r *Windows) Span(c *run.Call, lo, hi, worker int) {
 	t := tile{Windows: r, c: c}
@@ -147,7 +150,7 @@ func (r *Windows) Span(c *run.Call, lo, hi, worker int) {
 			}
 		}
 		filled = at
-		t.store()
+		t.store(worker)
 		if rectangles == 1 {
 			size := r.win.Out[1] * r.win.Out[2]
 			c.Complete((t.batch*r.outputs+t.first)*size, (t.batch*r.outputs+t.end)*size, worker)
@@ -220,8 +223,8 @@ func (t *tile) multiply(ch, n int) {
 }
 
 // store turns the sums, so that the positions of a channel are beside each other, and writes them to the result.
-func (t *tile) store() {
-	w, out, positions := &t.win, &t.c.Out[0], t.tall*t.columns
+func (t *tile) store(worker int) {
+	w, positions := &t.win, t.tall*t.columns
 	size, width := w.Out[1]*w.Out[2], gemm.Columns(t.end-t.first)
 	used := positions
 	if t.across > 1 { // a rectangle is a part of one line
@@ -237,11 +240,11 @@ func (t *tile) store() {
 			gemm.AddBias(turned, bias, true)
 		}
 		if positions == size {
-			out.Store(turned, at)
+			t.c.Finish(turned, at, worker)
 			continue
 		}
 		for i := range n {
-			out.Store(turned[i*positions:][:used], at+i*size)
+			t.c.Finish(turned[i*positions:][:used], at+i*size, worker)
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (p *planner) arrange(ctx context.Context) error {
 
 // prepare makes each step's runner and finds the largest workspace.
 func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
-	first := 0 // float32s of workspace of a group's first step
+	first := 0                // float32s of workspace of a group's first step
+	var stores *run.Finishing // of a group of which it does no others
 	for i := range p.Steps {
 		if err := run.Between(ctx); err != nil {
 			return err
@@ -131,12 +132,13 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			s.Out[k].Index += offsets[s.Out[k].owner]
 		}
 		s.make(&p.constants.budget.packed)
-		if _, each := s.Run.(run.Elementwise); s.Joined && each {
+		if _, each := s.Run.(run.Elementwise); s.Joined && each && (stores == nil || stores.Take(s.Run)) {
 			s.Skip = first
 		} else {
-			s.Joined, first = false, s.Work
+			s.Joined, first, stores = false, s.Work, nil
 			if i+1 < len(p.Steps) && !run.TakesJoined(s.Run) {
-				p.Steps[i+1].Joined = false
+				stores = run.Stores(s.Run)
+				p.Steps[i+1].Joined = p.Steps[i+1].Joined && stores != nil
 			}
 		}
 		need, workers := 2*maxScratch, run.Parallel(p.Workers)

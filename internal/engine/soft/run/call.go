@@ -23,18 +23,19 @@ type Runner interface {
 
 // Call is one step tied to the memory of one invocation.
 type Call struct {
-	Run     Runner
-	In, Out []Vec
-	Work    [][]float32 // one for each worker
-	Workers int         // how many goroutines may share the step
-	Words   [][]int32   // work again, as integers
-	Rooms   []Vec       // work again, as halves
-	Crew    *Crew       // of the engine; nil for one of the call's own
-	forked  *forked     // of the last fork
-	Joined  []Call      // of the steps that compute on each piece of the result
-	extra   int         // work of these for one element
-	Ctx     context.Context
-	Yields  Yielder // the context, if it is one
+	Run       Runner
+	In, Out   []Vec
+	Work      [][]float32 // one for each worker
+	Workers   int         // how many goroutines may share the step
+	Words     [][]int32   // work again, as integers
+	Rooms     []Vec       // work again, as halves
+	Crew      *Crew       // of the engine; nil for one of the call's own
+	forked    *forked     // of the last fork
+	Joined    []Call      // of the steps that compute on each piece of the result
+	extra     int         // work of these for one element
+	finishing *Finishing  // of these; nil for none
+	Ctx       context.Context
+	Yields    Yielder // the context, if it is one
 
 	Leaps bool // the next step is To
 	To    int

@@ -34,6 +34,11 @@ func (c *Call) Begin(ctx context.Context, round uint64, workers int) {
 	for i := range c.Joined {
 		c.extra += c.Joined[i].Run.(Elementwise).Element()
 	}
+	if c.finishing == nil && len(c.Joined) > 0 { // for the first run
+		c.finishing = Stores(c.Run)
+		for i := 0; c.finishing != nil && i < len(c.Joined) && c.finishing.Take(c.Joined[i].Run); i++ {
+		}
+	}
 }
 
 // Span runs items lo to hi, and the steps that are joined to an elementwise one.
@@ -57,10 +62,10 @@ func (c *Call) Pause(worker int) bool {
 	return c.Stopped()
 }
 
-// Complete runs the steps that are joined to the call on elements lo to hi of its result. It pauses before each, so
-// that a group waits no longer than a step of its own would.
+// Complete runs the steps that are joined to the call, but for those that Finish does, on elements lo to hi of its
+// result. It pauses before each, so that a group waits no longer than a step of its own would.
 func (c *Call) Complete(lo, hi, worker int) {
-	for i := range c.Joined {
+	for i := c.finishes(); i < len(c.Joined); i++ {
 		if c.Pause(worker) {
 			return
 		}

@@ -519,6 +519,37 @@ four:
 	VZEROUPPER
 	RET
 
+// func finishVector(dst *half, x *float32, eights int, bias float32, low float32, high float32) (bad int)
+// Requires: AVX, F16C
+TEXT ·finishVector(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         eights+16(FP), DX
+	VXORPS       Y3, Y3, Y3
+	VBROADCASTSS bias+24(FP), Y0
+	VBROADCASTSS low+28(FP), Y1
+	VBROADCASTSS high+32(FP), Y2
+
+eight:
+	VMOVUPS   (CX), Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VCVTPH2PS X4, Y4
+	VADDPS    Y0, Y4, Y4
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VORPS     Y5, Y3, Y3
+	VMAXPS    Y1, Y4, Y4
+	VMINPS    Y2, Y4, Y4
+	VCVTPS2PH $0x00, Y4, (AX)
+	ADDQ      $+32, CX
+	ADDQ      $+16, AX
+	DECQ      DX
+	JNE       eight
+	XORQ      AX, AX
+	VMOVMSKPS Y3, AX
+	MOVQ      AX, bad+40(FP)
+	VZEROUPPER
+	RET
+
 // func weigh(kind int, dst *float32, scores *float32, mask *float32, sixteens int, w *weighing) (bad int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·weigh(SB), NOSPLIT, $0-56

@@ -53,3 +53,33 @@ func Abs(dst, x []fp16.Bits) {
 		dst[i] = b
 	}
 }
+
+// Finish rounds x to halves, adds a half to each, rounds again and limits each as Clamp does. It reports whether it
+// did: it writes some of dst and returns false where a sum is NaN, for limits that are a zero as great as another
+// number's, and on machines whose processor has no kernel. dst has as many elements as x.
+func Finish(dst []fp16.Bits, x []float32, bias float32, low, high fp16.Bits) bool {
+	if !Vectors() || low == sign || high == 0 {
+		return false
+	}
+	l, h := low.Float32(), high.Float32()
+	x = x[:len(dst)]
+	at, n := 0, 0
+	for ; at+8 <= len(dst); at += n {
+		n = min((len(dst)-at)/8*8, most)
+		if finishVector(&dst[at], &x[at], n/8, bias, l, h) != 0 {
+			return false
+		}
+	}
+	switch n = len(dst) - 8; {
+	case at == len(dst):
+		return true
+	case n >= 0: // the last vector overlaps the one before
+		return finishVector(&dst[n], &x[n], 1, bias, l, h) == 0
+	}
+	var from eight
+	var to [8]fp16.Bits
+	copy(from[:], x)
+	bad := finishVector(&to[0], &from[0], 1, bias, l, h)
+	copy(dst, to[:])
+	return bad == 0
+}
