@@ -102,5 +102,7 @@ func (j *job) look(t *trial.T) {
 			trial.NoError(cli.WriteError(cli.Stdio, err))
 		}
 	}
-	j.app.Show(&d, View)
+	if j.app.Reports() { // else everything is said
+		j.app.Show(&d, View)
+	}
 }

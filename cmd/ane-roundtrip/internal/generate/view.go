@@ -24,8 +24,9 @@ func View(d *doc.Doc, v *doc.Value) {
 	case v.At("pieces").Here():
 		d.Unproved, d.Summary = "Tokens", doc.Line(v.Code("model"))
 		t := doc.NewTable("Tokens", "#id", "piece")
+		ids := v.Items("tokens")
 		for i, piece := range v.Items("pieces") {
-			t.Row(v.Items("tokens")[i].Plain(), piece.Text())
+			t.Row(ids[i].Plain(), piece.Text())
 		}
 		d.Section("Tokens", nil, t)
 	case v.At("guest").Here():

@@ -3,6 +3,7 @@ package generate
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,6 +63,10 @@ func TestLooks(t *testing.T) {
 	page, _ := shown(t, `{"model":"m","tokens":[1,7],"pieces":["<s>","_a"]}`)
 	require.Contains(t, page, `<h1><span class="word">Tokens</span></h1>`)
 	require.Regexp(t, `>_a<`, page)
+	// The work grows with the tokens: with their square this would outlast the package's time.
+	many := strings.Repeat("7,", 99_999) + "7"
+	_, terminal := shown(t, `{"model":"m","tokens":[`+many+`],"pieces":["`+strings.ReplaceAll(many, ",", `","`)+`"]}`)
+	require.Equal(t, 100_000, strings.Count(terminal, "\n7 "))
 	page, _ = shown(t, `{"model":"m","rendered":"<s>text"}`)
 	require.Contains(t, page, `<h1><span class="word">Conversation</span></h1>`)
 	require.Contains(t, page, `&lt;s&gt;text`)
