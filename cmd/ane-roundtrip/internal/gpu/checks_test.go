@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
@@ -185,7 +187,7 @@ func failing(t *testing.T, d Device, opts ...engine.Option) (names []string) {
 			t.Logf("%s: %s", c.Name, c.Detail)
 		}
 		if c.Status == trial.Skip {
-			require.True(t, unmeasured(), c.Detail)
+			require.True(t, unmeasured() || host.Mac && c.Name == mapping, c.Detail)
 		}
 	}
 	require.Equal(t, Names(), all, "each check is made once, in its order")
@@ -224,6 +226,10 @@ func TestFaultsAreFound(t *testing.T) {
 		got := failing(t, c.d, engine.AllowOffsets())
 		if unmeasured() {
 			continue
+		}
+		if host.Mac { // where the check of a mapping's growth is skipped
+			c.want = slices.DeleteFunc(c.want, func(name string) bool { return name == mapping })
+			got = slices.DeleteFunc(got, func(name string) bool { return name == mapping })
 		}
 		require.Equal(t, c.want, got, c.name)
 	}

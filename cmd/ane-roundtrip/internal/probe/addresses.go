@@ -84,7 +84,11 @@ func (r *Result) addresses(t *step.T, f finder, most int, here bool) {
 			return s, err
 		})
 		if !r.Equivalent {
-			r.Rows = append(r.Rows, Row{"PrepareForDMA", size, known(float64(prepared)), "ns", nil, ""})
+			row := Row{"PrepareForDMA", size, known(float64(prepared)), "ns", nil, ""}
+			if here && prepared == 0 {
+				row.Note = "the driver extension was not asked"
+			}
+			r.Rows = append(r.Rows, row)
 		}
 		if size == most {
 			counted(name+", another process", size, "which has only looked the memory up",
