@@ -118,7 +118,7 @@ func TestAddresses(t *testing.T) {
 // Another process that has only the memory's descriptor finds the same page frames.
 func TestAnotherProcess(t *testing.T) {
 	if host.Mac {
-		t.Skip("asks the driver extension there")
+		t.Skip("a Mac measures by the driver extension")
 	}
 	b, err := unimem.Open(1<<20, unimem.Warm())
 	require.NoError(t, err)
