@@ -20,17 +20,24 @@ func (c *chainFake) EvaluateChain(ctx context.Context, steps []ane.Invocation) e
 	return c.chain(ctx, steps)
 }
 
+// twoRequests opens e and makes two requests of one program, which the test closes.
+func twoRequests(t *testing.T, e ane.Engine) (d *ane.Device, m *ane.Model, a, b *ane.Request) {
+	t.Helper()
+	d, err := ane.Open(e, "")
+	require.NoError(t, err)
+	m, err = d.Compile(t.Context(), anySource)
+	require.NoError(t, err)
+	a, err = m.NewRequest(t.Context())
+	require.NoError(t, err)
+	b, err = m.NewRequest(t.Context())
+	require.NoError(t, err)
+	return d, m, a, b
+}
+
 func TestChainRunsEachRequestAsOftenAsItIsNamed(t *testing.T) {
 	boom := errors.New("boom")
 	e := &chainFake{fake: adder(t)}
-	d, err := ane.Open(e, "")
-	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), anySource)
-	require.NoError(t, err)
-	a, err := m.NewRequest(t.Context())
-	require.NoError(t, err)
-	b, err := m.NewRequest(t.Context())
-	require.NoError(t, err)
+	d, m, a, b := twoRequests(t, e)
 
 	var seen int
 	e.chain = func(_ context.Context, steps []ane.Invocation) error {
@@ -79,14 +86,7 @@ func TestChainWithAnEngineWithoutChains(t *testing.T) {
 			}
 			return nil
 		}
-		d, err := ane.Open(e, "")
-		require.NoError(t, err)
-		m, err := d.Compile(t.Context(), anySource)
-		require.NoError(t, err)
-		a, err := m.NewRequest(t.Context())
-		require.NoError(t, err)
-		b, err := m.NewRequest(t.Context())
-		require.NoError(t, err)
+		d, m, a, b := twoRequests(t, e)
 		result, err := d.EvaluateChain(t.Context(), a, b, a)
 		require.NoError(t, err)
 		require.Equal(t, 3, runs)
@@ -111,15 +111,11 @@ func TestChainThatFailsWithinIsNotRunAgain(t *testing.T) {
 		return &ane.Error{Op: "evaluate", Err: errors.ErrUnsupported}
 	}
 	e.evaluate = func(context.Context) error { t.Fatal("run again"); return nil }
-	d, err := ane.Open(e, "")
-	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), anySource)
-	require.NoError(t, err)
-	r, err := m.NewRequest(t.Context())
-	require.NoError(t, err)
-	_, err = d.EvaluateChain(t.Context(), r)
+	d, m, r, b := twoRequests(t, e)
+	_, err := d.EvaluateChain(t.Context(), r)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 	require.NoError(t, r.Close())
+	require.NoError(t, b.Close())
 	require.NoError(t, m.Close(t.Context()))
 	require.NoError(t, d.Close())
 }
