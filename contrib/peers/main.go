@@ -1,5 +1,5 @@
 // Command peers measures anekit beside the libraries that people would pick instead, in turns in one run, and prints
-// the table: OpenBLAS, ONNX Runtime, llama.cpp, and bare wazero. README.md says what it needs.
+// the table: OpenBLAS, ONNX Runtime, llama.cpp, bare wazero, and packages in Go. README.md says what it needs.
 //
 //	npm install && go run .
 package main
@@ -33,7 +33,7 @@ type options struct {
 
 func main() {
 	o := options{rows: new(int)}
-	flag.StringVar(&o.only, "only", "all", "parts with commas between them: products, operators, wasm, decoder")
+	flag.StringVar(&o.only, "only", "all", "parts with commas between them: products, operators, files, wasm, decoder")
 	flag.StringVar(&o.match, "match", "", "measure only rows whose names contain `TEXT`")
 	flag.IntVar(&o.threads, "threads", 1, "threads of both; with 1, times are of the processor, else of the clock")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of the decoder, of which the best counts")
@@ -50,9 +50,9 @@ func main() {
 
 func (o options) run(t *step.T) {
 	fmt.Printf("# %s, %d threads\n", processor(), o.threads)
-	parts := map[string]func(*step.T){"products": o.products, "operators": o.operators, "wasm": o.wasm,
-		"decoder": o.decoder}
-	names := strings.Split(strings.Replace(o.only, "all", "products,operators,wasm,decoder", 1), ",")
+	parts := map[string]func(*step.T){"products": o.products, "operators": o.operators, "files": o.files,
+		"wasm": o.wasm, "decoder": o.decoder}
+	names := strings.Split(strings.Replace(o.only, "all", "products,operators,files,wasm,decoder", 1), ",")
 	for _, name := range names {
 		part, ok := parts[name]
 		if !ok {
