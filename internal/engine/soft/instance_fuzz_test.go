@@ -160,6 +160,7 @@ func FuzzInstance(f *testing.F) {
 	f.Add(uint64(4), byte(7), []byte{64, 0, 1, 81, 0, 4}, byte(1))
 	f.Add(uint64(3), byte(0xde), []byte("090"), byte(60)) // an axis and damage at once
 	f.Add(uint64(5), byte(1), []byte{250, 100}, byte(7))
+	f.Add(uint64(1), byte(3), []byte(" 70"), byte(1)) // a note about a constant that no output needs
 	f.Fuzz(func(t *testing.T, seed uint64, which byte, harm []byte, next byte) {
 		ctx, e := context.Background(), soft.New()
 		defer func() { require.NoError(t, e.Close()) }()

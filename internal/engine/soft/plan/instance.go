@@ -69,7 +69,7 @@ func (l *linker) read(weights ane.Weights) error {
 			l.Links.weights[i] = &one
 		}
 		v := w.Value
-		if v == nil {
+		if v == nil || v == l.Links.unread {
 			continue
 		}
 		data, before, into := e.Data, l.data, l.known
@@ -164,7 +164,9 @@ func (l *linker) renew(s *Step) error {
 type links struct {
 	File    string // of the program, for messages
 	weights []*ops.Weight
-	nodes   []*ops.Node // folded nodes that depend on weights, in order
+	// unread is the Value of weights that no output needs: instances only check their type and size.
+	unread *ops.Value
+	nodes  []*ops.Node // folded nodes that depend on weights, in order
 	// keep has the weights and the operands of nodes with several operands: folding again needs them when another
 	// operand changes. It does not change.
 	keep   []*ops.Value
@@ -176,6 +178,7 @@ type links struct {
 func (l *links) start(g *ops.Graph, nodes, folded []*ops.Node) {
 	read := make(map[*ops.Value]bool, 2*len(nodes))
 	depend := make(map[*ops.Value]bool, len(g.Weights))
+	l.unread = &ops.Value{}
 	for _, n := range slices.Concat(nodes, folded) {
 		for _, v := range n.In {
 			read[v] = true
@@ -183,11 +186,14 @@ func (l *links) start(g *ops.Graph, nodes, folded []*ops.Node) {
 	}
 	for _, w := range g.Weights {
 		one := *w
-		if !read[one.Value] {
-			one.Value = nil // no output needs it: instances only check its type and size
+		switch {
+		case read[one.Value]:
+			depend[one.Value] = true
+			l.keep = append(l.keep, one.Value)
+		case one.Value != nil:
+			one.Value = l.unread
 		}
-		depend[one.Value] = one.Value != nil
-		l.weights, l.keep = append(l.weights, &one), append(l.keep, one.Value)
+		l.weights = append(l.weights, &one)
 	}
 	for _, n := range folded {
 		if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return depend[v] }) {
