@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
+	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,11 +32,37 @@ type folder struct {
 
 const suffix = ".program"
 
-// stored is what a program's file has after the SHA-256 of the rest.
-type stored struct {
-	Function string
-	Text     []byte
-	Weights  ane.Files
+// packed is what a program's file has after the SHA-256 of the rest: the name of the function, the text, and name and
+// content of each weight file. Each comes after its length in 8 bytes.
+func packed(function string, text []byte, weights ane.Files) (body []byte) {
+	add := func(b []byte) { body = append(binary.LittleEndian.AppendUint64(body, uint64(len(b))), b...) }
+	add([]byte(function))
+	add(text)
+	for name, content := range weights {
+		add([]byte(name))
+		add(content)
+	}
+	return body
+}
+
+// unpacked is the inverse of packed.
+func unpacked(body []byte) (src ane.Source, ok bool) {
+	var all [][]byte
+	for len(body) >= 8 {
+		n := binary.LittleEndian.Uint64(body)
+		if body = body[8:]; n > uint64(len(body)) {
+			return src, false
+		}
+		all, body = append(all, body[:n:n]), body[n:]
+	}
+	if len(body) > 0 || len(all) < 2 || len(all)%2 > 0 {
+		return src, false
+	}
+	weights := ane.Files{}
+	for i := 2; i < len(all); i += 2 {
+		weights[string(all[i])] = all[i+1]
+	}
+	return ane.Source{Function: string(all[0]), Text: all[1], Weights: weights}, true
 }
 
 // file returns the path of a program's file.
@@ -50,18 +75,18 @@ func (f folder) store(key digest, src ane.Source) {
 	if f.path == "" || f.limit == 0 || src.Residency != ane.DefaultResidency {
 		return // the file has no place for a residency
 	}
-	var body bytes.Buffer
 	text, err := src.MIL()
-	files, _ := src.Weights.(ane.Files) // of identify
-	if err = errors.Join(err, gob.NewEncoder(&body).Encode(stored{src.Function, text, files})); err != nil {
-		return // a compiled program prints, and a buffer takes all bytes
+	if err != nil {
+		return // a compiled program prints
 	}
-	sum := sha256.Sum256(body.Bytes())
+	files, _ := src.Weights.(ane.Files) // of identify
+	body := packed(src.Function, text, files)
+	sum := sha256.Sum256(body)
 	if wholefile.Replace(f.file(key), func(w io.Writer) error {
 		if _, err := w.Write(sum[:]); err != nil {
 			return err
 		}
-		_, err := w.Write(body.Bytes())
+		_, err := w.Write(body)
 		return err
 	}) != nil {
 		return // the program is compiled: a full disk does not fail Prepare
@@ -111,9 +136,10 @@ func (f folder) load(name string) (src ane.Source, ok bool) {
 	}
 	body := data[min(len(data), sha256.Size):]
 	sum := sha256.Sum256(body)
-	var p stored
-	if bytes.HasPrefix(data, sum[:]) && gob.NewDecoder(bytes.NewReader(body)).Decode(&p) == nil {
-		return ane.Source{Function: p.Function, Text: p.Text, Weights: p.Weights}, true
+	if bytes.HasPrefix(data, sum[:]) {
+		if src, ok = unpacked(body); ok {
+			return src, true
+		}
 	}
 	_ = os.Remove(path) // another process may have removed it
 	return src, false

@@ -42,11 +42,13 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print version, module version, commit and compiler"
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(check.Command(a), run.Command(a), image.Command(a), info.Command(a), bench.Command(a),
-		broker.Command(a), generate.Command(a), generate.ActorCommand(a),
-		inspect.Command(a), lint.Command(a), cost.Command(a), format.Command(a),
-		weights.Command(a), probe.Command(a), manual.Command(a), schemaCommand(a))
+	root.SetFlagErrorFunc(a.FlagError)
+	whole := a.AddNeeded(root, map[string]func(*cli.App) *cobra.Command{
+		"check": check.Command, "run": run.Command, "image": image.Command, "info": info.Command, "bench": bench.Command,
+		"broker": broker.Command, "generate": generate.Command, "actor": generate.ActorCommand,
+		"inspect": inspect.Command, "lint": lint.Command, "cost": cost.Command, "fmt": format.Command,
+		"weights": weights.Command, "probe": probe.Command, "man": manual.Command, "schema": schemaCommand,
+	})
 	// Help has 80 columns, on a terminal and in a file. The flags of check are those of its own help.
 	usage := root.UsageTemplate()
 	for _, change := range [][2]string{ // without a Replacer, which takes 0.5 ms
@@ -58,8 +60,10 @@ cut calls, 130 interrupted by SIGINT, SIGTERM or SIGHUP.`
 	}
 	root.SetUsageTemplate(usage)
 	root.SetHelpCommand(cli.HelpCommand())
-	completions(root)
-	manual.AddCompletion(root)
+	if whole {
+		completions(root)
+		manual.AddCompletion(root)
+	}
 	for _, cmd := range cli.EveryCommand(root) {
 		cli.RejectRepeatedFlags(cmd)
 		if cmd.Name() != "run" && cmd.Flags().Lookup(cli.RepeatFlag) != nil { // run never had another name for it

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Processor time of --version, which builds the whole tree of commands. The tests that are linked with the command here
-// add to it: on an EPYC of family 25 the command alone takes 5.6 ms, and an empty Go program 1.3 ms.
+// Processor time of --version. The tests that are linked with the command here add to it: on an EPYC of family 25 the
+// command alone takes 5.1 ms, an empty Go program with cgo 2.3 ms, and one without 1.3 ms.
 func BenchmarkStart(b *testing.B) {
 	least := time.Hour
 	for b.Loop() {

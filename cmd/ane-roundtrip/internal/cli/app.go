@@ -16,8 +16,8 @@ import (
 
 // App holds the arguments, writers and common flags of one run of the command, and what it has read, made and written.
 type App struct {
-	Out, Err io.Writer // Out: reports and data; Err: logs, notes and progress
-	args     []string
+	Out, Err io.Writer                 // Out: reports and data; Err: logs, notes and progress
+	args     []string                  // nil for a tree to look at
 	build    func(*App) *cobra.Command // the command tree
 
 	JSON         bool       // the arguments contain --json

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,26 @@ import (
 
 	"github.com/anekit/anekit/internal/near"
 )
+
+// AddNeeded adds commands to root, which are given by their names, and reports whether it added all. The command that is
+// the first argument comes alone, and none where all arguments are flags of root, other than --help: each run would
+// otherwise begin with the flags of all commands, of which there are 300.
+func (a *App) AddNeeded(root *cobra.Command, all map[string]func(*App) *cobra.Command) bool {
+	if len(a.args) > 0 && all[a.args[0]] != nil {
+		root.AddCommand(all[a.args[0]](a))
+		root.CompletionOptions.DisableDefaultCmd = true
+		return false
+	}
+	if a.args != nil && !slices.ContainsFunc(a.args, func(arg string) bool {
+		return !strings.HasPrefix(arg, "--") || arg == "--" || strings.HasPrefix(arg, "--help")
+	}) {
+		return false
+	}
+	for _, command := range all {
+		root.AddCommand(command(a))
+	}
+	return true
+}
 
 // HelpCommand returns the command help.
 func HelpCommand() *cobra.Command {
@@ -90,7 +111,7 @@ func unknownCommand(cmd *cobra.Command, operands []string) error {
 
 // FlagError adds a hint to an error of cobra about a flag: which commands have the flag, or the flag with the nearest
 // name.
-func FlagError(cmd *cobra.Command, err error) error {
+func (a *App) FlagError(cmd *cobra.Command, err error) error {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
 	word, unknown := strings.CutPrefix(text, "unknown flag: --")
 	if !unknown {
@@ -101,7 +122,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return UnknownOperand(cmd, before[0]) // the flag belongs to the command that was meant
 	}
 	var others []string // the commands that have the flag, those below other commands with both names: broker stats
-	for _, c := range EveryCommand(cmd.Root())[1:] {
+	for _, c := range EveryCommand(a.Tree())[1:] {
 		if c.IsAvailableCommand() && c.LocalFlags().Lookup(word) != nil {
 			others = append(others, strings.TrimPrefix(c.CommandPath(), cmd.Root().Name()+" "))
 		}

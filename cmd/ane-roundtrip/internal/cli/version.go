@@ -44,13 +44,11 @@ func provenance(info *debug.BuildInfo) string {
 	if info.Main.Path != "" {
 		module = info.Main.Path + " " + info.Main.Version
 	}
-	between := regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})`).FindStringSubmatch(info.Main.Version)
-	switch {
-	case commit != "":
-	case between != nil:
-		commit = between[1]
-	default:
+	if commit == "" {
 		commit = "unknown"
+		if m := regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})`).FindStringSubmatch(info.Main.Version); m != nil {
+			commit = m[1]
+		}
 	}
 	if setting(info, "vcs.modified") == "true" {
 		commit += ", with changes"
