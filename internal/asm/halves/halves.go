@@ -29,8 +29,8 @@ margin does not decide, or 0.`)
 	f.Func("topOf", "(top *[4]float64, scores, mask *float32, fours int, scale float64)",
 		"raises four maxima to those of scores, times scale, plus the mask, but for NaN.")
 	w.top()
-	f.Func("finishVector", "(dst *half, x *float32, eights int, bias, low, high float32) (bad int)",
-		`rounds x, adds the bias, rounds again and limits. The result is 0 unless a sum is NaN.`)
+	f.Func("finishRows", "(dst *half, x, more *float32, rows, width, pitch int, low, high float32) (bad int)",
+		`rounds rows, adds a number to each, rounds again and limits. The result is 0 unless a sum is NaN.`)
 	w.finish()
 	f.Func("weigh", "(kind int, dst, scores, mask *float32, sixteens int, w *weighing) (bad int)",
 		`sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
@@ -67,27 +67,40 @@ func (w width) loaded(m Mem) reg.VecVirtual {
 	return r
 }
 
-// finish writes the function that rounds sums and limits them. The second operand of
-// maxima and minima counts where both are zeros.
+// finish writes the function that rounds sums and limits them. The second operand of maxima and minima counts where
+// both are zeros. The last vector of a row overlaps the one before.
 func (w width) finish() {
-	dst, x, n := w.Whole(w.Param("dst")), w.Whole(w.Param("x")), w.Whole(w.Param("eights"))
-	bias, low, high, bad := w.Vector(), w.Vector(), w.Vector(), w.Zero()
-	w.VBROADCASTSS(w.Place(w.Param("bias")), bias)
+	dst, x, more := w.Whole(w.Param("dst")), w.Whole(w.Param("x")), w.Whole(w.Param("more"))
+	width, pitch := w.Whole(w.Param("width")), w.Whole(w.Param("pitch"))
+	number, low, high, bad := w.Vector(), w.Vector(), w.Vector(), w.Zero()
 	w.VBROADCASTSS(w.Place(w.Param("low")), low)
 	w.VBROADCASTSS(w.Place(w.Param("high")), high)
-	v, nan := w.Vector(), w.Vector()
-	w.Times("eight", n, func() {
-		w.VMOVUPS(emit.At(x, 0), v)
+	v, nan, at, last := w.Vector(), w.Vector(), w.GP64(), w.GP64()
+	w.LEAQ(emit.At(width, -8), last)
+	w.Times("row", w.Whole(w.Param("rows")), func() {
+		w.VBROADCASTSS(emit.At(more, 0), number)
+		w.XORQ(at, at)
+		eight, done := w.Fresh("eight"), w.Fresh("done")
+		w.Here(eight)
+		w.VMOVUPS(Mem{Base: x, Index: at, Scale: 4}, v)
 		w.VCVTPS2PH(Imm(0), v, v.AsX())
 		w.VCVTPH2PS(v.AsX(), v)
-		w.VADDPS(bias, v, v)
+		w.VADDPS(number, v, v)
 		w.VCMPPS(Imm(3), v, v, nan)
 		w.VORPS(nan, bad, bad)
 		w.VMAXPS(low, v, v)
 		w.VMINPS(high, v, v)
-		w.VCVTPS2PH(Imm(0), v, emit.At(dst, 0))
-		w.Add(32, x)
-		w.Add(16, dst)
+		w.VCVTPS2PH(Imm(0), v, Mem{Base: dst, Index: at, Scale: 2})
+		w.CMPQ(at, last)
+		w.JEQ(done)
+		w.Add(8, at)
+		w.CMPQ(at, last)
+		w.CMOVQGT(last, at)
+		w.JMP(eight)
+		w.Here(done)
+		w.LEAQ(Mem{Base: x, Index: width, Scale: 4}, x)
+		w.LEAQ(Mem{Base: dst, Index: pitch, Scale: 2}, dst)
+		w.Add(4, more)
 	})
 	result := w.GP64()
 	w.XORQ(result, result)

@@ -14,6 +14,9 @@ const tileRows = 4
 // slide writes the function of a kind. A tile has 4 rows and as many columns as a vector. The last tiles of rows and
 // columns overlap those before them.
 func (w width) slide(k kind) {
+	if k.name == "Floats" {
+		w.rollAll()
+	}
 	s := w.Dereference(w.Param("s"))
 	t := &tiled{width: w, kind: k, s: s}
 	room, dst, high := w.Whole(s.Field("room")), w.Whole(s.Field("dst")), w.Whole(s.Field("high"))

@@ -46,11 +46,13 @@ func binary(s *Step) (run.Runner, int) {
 		if w.short() {
 			r, work = shortBinary(w, op)
 		}
-		if op == halves.Add && w.step.y == 0 && dense(w.dims, w.by[0]) {
-			r.finish = &run.Finish{Row: func(i int) (element, left int) {
-				from, n := w.at(i)
-				return from.y, n
-			}}
+		if y, last := w.by[1], len(w.dims)-1; op == halves.Add && w.step.y == 0 && dense(w.dims, w.by[0]) {
+			switch r.finish = (&run.Finish{Each: w.dims[last], Count: 1}); {
+			case last > 0 && y[last-1] == 1 && last < 3 && y[0] == 2-last:
+				r.finish.Count = w.dims[last-1]
+			case last > 0:
+				r.finish = nil
+			}
 		}
 		return r, work
 	case ok && s.In[0].DType == mil.FP16 && s.chip().Has(numerics.Exponent31):

@@ -260,7 +260,5 @@ func (p *windows) line(c *run.Call, dst, spare []float32, base, at int) {
 
 func (p *windows) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1, worker int) {
 	positions := ops.Volume(p.win.Out)
-	for m := m0; m < m1; m++ {
-		c.Finish(tile[(m-m0)*(n1-n0):][:n1-n0], (batch*p.outputs+m)*positions+n0, worker)
-	}
+	c.Finish(tile, n1-n0, (batch*p.outputs+m0)*positions+n0, positions, worker)
 }

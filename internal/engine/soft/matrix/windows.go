@@ -239,12 +239,12 @@ func (t *tile) store(worker int) {
 			t.c.In[2].Load(bias, t.batch%w.Groups*t.outputs+ch)
 			gemm.AddBias(turned, bias, true)
 		}
-		if positions == size {
-			t.c.Finish(turned, at, worker)
+		if used == positions {
+			t.c.Finish(turned, used, at, size, worker)
 			continue
 		}
-		for i := range n {
-			t.c.Finish(turned[i*positions:][:used], at+i*size, worker)
+		for i := range n { // a part of a line
+			t.c.Finish(turned[i*positions:][:used], used, at+i*size, used, worker)
 		}
 	}
 }

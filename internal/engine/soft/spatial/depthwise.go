@@ -19,6 +19,9 @@ type depthwise struct {
 // computations of the joined steps.
 const together = 1 << 13
 
+// spare is the float32s of the room of kernels.
+const spare = 34 * 8
+
 // Depthwise returns the runner of a convolution over three axes, with one input channel and some outputs in a group,
 // and the float32s of its workspace. weights are those of a constant, decoded, or nil.
 func Depthwise(w ops.Window, planes, outputs int, weights []float32, bias bool) (run.Runner, int) {
@@ -26,7 +29,7 @@ func Depthwise(w ops.Window, planes, outputs int, weights []float32, bias bool) 
 	if p == nil {
 		return nil, 0
 	}
-	return &depthwise{p, planes, outputs, weights, bias}, p.words() + outputs*(len(p.offsets)+p.many)
+	return &depthwise{p, planes, outputs, weights, bias}, p.words() + outputs*(len(p.offsets)+p.many) + p.many + spare
 }
 
 func (r *depthwise) Run(c *run.Call) {
@@ -36,13 +39,17 @@ func (r *depthwise) Run(c *run.Call) {
 // Completes tells that joined steps compute on pieces of the result.
 func (r *depthwise) Completes() bool { return true }
 
+// Stores tells that the kernel does what Call.Finish does.
+func (r *depthwise) Stores() bool { return r.roll > 0 }
+
 // Span computes strips lo to hi, counted through all planes.
 func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 	w, taps := &r.win, len(r.offsets)
 	r.clear(c, worker)
 	_, _, _, last := r.strip(hi)
 	from, to := 0, 0 // elements that joined steps have not computed
-	biases := c.Work[worker][r.words()+r.outputs*taps:][:r.many*r.outputs]
+	room := c.Work[worker][r.words()+r.outputs*taps:]
+	biases, more, room := room[:r.many*r.outputs], room[r.many*r.outputs:][:r.many], room[r.many*(r.outputs+1):]
 	for i, n := lo, 0; i < hi; i += n {
 		plane, line, rows, at := r.strip(i)
 		weights, first := r.weights, plane%w.Groups*r.outputs
@@ -64,7 +71,7 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 		}
 		r.load(c, worker, plane, n, line, rows)
 		for m := range r.outputs {
-			s := sliding{weights: &weights[m*taps], bias: &biases[m]}
+			s := sliding{weights: &weights[m*taps], bias: &biases[m], spare: &room[0]}
 			if r.outputs > 1 {
 				at = ((plane*r.outputs+m)*w.Out[1] + line) * w.Out[2]
 			}
@@ -75,15 +82,19 @@ func (r *depthwise) Span(c *run.Call, lo, hi, worker int) {
 					return
 				}
 			}
-			to = at + n*rows*w.Out[2]
+			each := rows * w.Out[2]
+			to = at + n*each
 			end := to
 			if r.outputs == 1 {
 				end = last // results are in order, so that later ones may be overwritten
 			}
-			if out := c.Out[0].Half[at:to:end]; n > 1 {
-				r.all(c, worker, n, s, out)
-			} else {
-				r.results(c, worker, s, nil, out)
+			s.least, s.most, s.finish = c.Finishes(more[:n], at, each, each)
+			s.more = &more[0]
+			out := c.Out[0].Half[at:to:end]
+			if !s.finish || r.results(c, worker, n, s, nil, out) {
+				s.finish = false
+				r.results(c, worker, n, s, nil, out)
+				c.Unfinished(at, to, worker)
 			}
 		}
 	}

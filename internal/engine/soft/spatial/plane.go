@@ -63,6 +63,7 @@ type plane struct {
 	high    int        // lines of the plane
 	pitch   int        // bytes between these
 	bytes   int        // of the plane
+	roll    int        // the stride of windows of 3x3 or 5x5 positions, of which the kernel finishes sums; else 0
 	offsets []int
 	rest    spreading // the settings of all strips
 }
@@ -89,9 +90,14 @@ type sliding struct {
 	offsets             *int
 	taps                int
 	weights, bias       *float32
-	planes              int // one after another
-	nextRoom            int // bytes from the last tile's row of one to the first of the next
-	nextResult          int // likewise
+	more                *float32 // for each plane, added to its rounded sums if these are finished
+	least, most         float32  // limits of these
+	finish, wrong       bool     // a sum that is finished is NaN
+	roll, rows          int      // of the plane; of the results, if there is roll
+	spare               *float32 // 32 vectors, if there is roll
+	planes              int      // one after another
+	nextRoom            int      // bytes from the last tile's row of one to the first of the next
+	nextResult          int      // likewise
 	dst                 *fp16.Bits
 	high, to            int // bytes between the lines of the plane under rows of the result, and between these
 	lastRow, lastColumn int // of the first of the last tile
@@ -138,6 +144,10 @@ func newPlane(w ops.Window, k kind, lines int) *plane {
 	phase := p.high*p.pitch + 32*k.size
 	if p.bytes = stride * phase; p.bytes > planeBytes || p.high > mostLength {
 		return nil
+	}
+	if n := w.Kernel[1]; k == floats && (n == 3 || n == 5) && n == w.Kernel[2] && stride == w.Strides[1] &&
+		w.Dilations[1]*w.Dilations[2] == 1 {
+		p.roll = stride
 	}
 	p.many = 1
 	if p.strips == 1 && (p.rows >= tileRows || w.Out[2] < tileRows*k.lanes) {
@@ -232,32 +242,38 @@ func (p *plane) load(c *run.Call, worker, i, planes, from, rows int) (beyond boo
 	return beyond
 }
 
-// results computes output lines from the plane into out. It may write to all that out has room for. of is where the
-// counts of the lines are, if they have some.
-func (p *plane) results(c *run.Call, worker int, s sliding, of []int, out []fp16.Bits) {
+// results computes output lines from planes into out. It may write to all that out has room for. of is where the counts
+// of the lines are, if they have some. It reports whether a sum that is finished is NaN.
+func (p *plane) results(c *run.Call, worker, planes int, s sliding, of []int, out []fp16.Bits) (wrong bool) {
 	w := &p.win
-	s.room, s.offsets, s.taps = &c.Words[worker][0], &p.offsets[0], len(p.offsets)
-	s.high, s.to, s.planes = w.Strides[1]*p.pitch, 2*w.Out[2], 1
-	rows := len(out) / w.Out[2]
-	s.lastRow, s.lastColumn = up(rows, tileRows)-tileRows, max(w.Out[2]-p.lanes, 0)
+	s.room, s.offsets, s.taps, s.roll = &c.Words[worker][0], &p.offsets[0], len(p.offsets), p.roll
+	s.high, s.to, s.planes = w.Strides[1]*p.pitch, 2*w.Out[2], planes
+	s.rows = len(out) / w.Out[2] / planes
+	s.lastRow, s.lastColumn = up(s.rows, tileRows)-tileRows, max(w.Out[2]-p.lanes, 0)
+	wide := w.Out[2] >= p.lanes && (s.rows >= tileRows || p.roll > 0)
+	if wide {
+		s.lastRow = s.rows - tileRows
+	}
+	if p.roll > 0 {
+		s.lastRow = 0
+	}
+	s.nextRoom, s.nextResult = p.bytes-s.lastRow*s.high, (s.rows-s.lastRow)*s.to
 	if of != nil {
 		s.ofRow = &of[0]
 	}
-	switch {
-	case rows >= tileRows && w.Out[2] >= p.lanes:
-		s.lastRow, s.dst = rows-tileRows, &out[0]
-		p.slide(&s)
-	case w.Out[2] >= tileRows*p.lanes:
+	room := up(s.rows, tileRows)*w.Out[2] + p.lanes
+	switch s.dst = &out[0]; {
+	case !wide && w.Out[2] >= tileRows*p.lanes:
 		p.quarters(s, of, out)
-	case up(rows, tileRows)*w.Out[2]+p.lanes <= cap(out): // tiles are larger than the result
-		s.dst = &out[0]
+	case wide || planes > 1 || room <= cap(out): // tiles may be larger than the result
 		p.slide(&s)
 	default:
-		room := c.Rooms[worker].Half[p.many*p.bytes/2+p.high*w.In[2]+18:][:up(rows, tileRows)*w.Out[2]+p.lanes]
+		room := c.Rooms[worker].Half[p.many*p.bytes/2+p.high*w.In[2]+18:][:room]
 		s.dst = &room[0]
 		p.slide(&s)
 		copy(out, room)
 	}
+	return s.wrong
 }
 
 // together returns how many planes from one on, before another, are computed at a time: those whose kernels read and
@@ -267,19 +283,6 @@ func (p *plane) together(i, end int) int {
 	size := w.Out[1] * w.Out[2]
 	beyond := max((up(w.Out[1], tileRows)*w.Out[2]+p.lanes-size+size-1)/size, 16/(w.In[1]*w.In[2])+1)
 	return min(p.many, end-i-beyond)
-}
-
-// all computes the results of planes from out on.
-func (p *plane) all(c *run.Call, worker, planes int, s sliding, out []fp16.Bits) {
-	w := &p.win
-	s.room, s.offsets, s.taps, s.dst = &c.Words[worker][0], &p.offsets[0], len(p.offsets), &out[0]
-	s.high, s.to, s.planes = w.Strides[1]*p.pitch, 2*w.Out[2], planes
-	s.lastRow, s.lastColumn = max(up(w.Out[1], tileRows)-tileRows, 0), max(w.Out[2]-p.lanes, 0)
-	if w.Out[2] >= p.lanes && w.Out[1] >= tileRows {
-		s.lastRow = w.Out[1] - tileRows
-	}
-	s.nextRoom, s.nextResult = p.bytes-s.lastRow*s.high, w.Out[1]*s.to-s.lastRow*s.to
-	p.slide(&s)
 }
 
 // quarters is results for a few long lines, each of which becomes four that overlap.

@@ -32,7 +32,7 @@ func (r *maxima) Span(c *run.Call, lo, hi, worker int) {
 	r.clear(c, worker)
 	r.each(c, lo, hi, worker, func(plane, line, rows int, out []fp16.Bits) {
 		if !r.load(c, worker, plane, 1, line, rows) {
-			r.results(c, worker, sliding{}, nil, out)
+			r.results(c, worker, 1, sliding{}, nil, out)
 			return
 		}
 		at := plane*r.win.Out[1] + line
@@ -130,12 +130,12 @@ func (r *means) Span(c *run.Call, lo, hi, worker int) {
 	s := sliding{inverses: &r.inverses[0], shorts: &r.shorts[0]}
 	r.each(c, lo, hi, worker, func(plane, line, rows int, out []fp16.Bits) {
 		if !r.load(c, worker, plane, 1, line, rows) {
-			r.results(c, worker, s, r.ofRow[line:], out)
+			r.results(c, worker, 1, s, r.ofRow[line:], out)
 			return
 		}
 		r.wide.clear(c, worker)
 		r.wide.load(c, worker, plane, 1, line, rows)
-		r.wide.results(c, worker, s, r.ofRow[line:], out)
+		r.wide.results(c, worker, 1, s, r.ofRow[line:], out)
 		span := halves.NewSpan()
 		span.Add(out)
 		if low, _ := span.Ends(); low.IsNaN() {

@@ -171,6 +171,9 @@ func TestWindows(t *testing.T) {
 					in = 1 + r.IntN(3)
 				}
 			}
+			if n%5 == 2 { // windows of which the kernel has code of their own
+				k, d, s = 3+n/5%2*2, 1, 1+n/10%2
+			}
 			before, after := r.IntN(k), r.IntN(k)
 			if in+before+after < d*(k-1)+1 {
 				before += d * k
@@ -312,6 +315,34 @@ func TestLines(t *testing.T) {
 				require.Equal(t, x.Half[i/width], dst.Half[i])
 			}
 		}
+	}
+}
+
+// BenchmarkDepthwise is of windows of MobileNet and EfficientNet. The floor is the multiply-adds of whole vectors, two at
+// a time: 14 and 99 us on a Zen 3 at 3.4 GHz. There whole evaluations with a bias and limits take 69 and 240 us, and those
+// of ONNX Runtime 1.30 71 and 271.
+func BenchmarkDepthwise(b *testing.B) {
+	if !quick() {
+		b.Skip("no kernels for this machine")
+	}
+	for _, l := range [][3]int{{384, 14, 3}, {240, 28, 5}} {
+		n, size, k := l[0], l[1], l[2]
+		b.Run(fmt.Sprintf("%dx%d, %d of %d", k, k, n, size), func(b *testing.B) {
+			w := ops.Window{Groups: n, Kernel: []int{1, k, k}, Strides: []int{1, 1, 1}, Dilations: []int{1, 1, 1},
+				Before: []int{0, k / 2, k / 2}, After: []int{0, k / 2, k / 2}, In: []int{1, size, size}, Out: []int{1, size, size}}
+			x, err := run.View(mil.FP16, make([]byte, 2*n*size*size))
+			require.NoError(b, err)
+			y, err := run.View(mil.FP16, make([]byte, 2*n*size*size))
+			require.NoError(b, err)
+			r, work := Depthwise(w, n, 1, make([]float32, n*k*k), false)
+			c := &run.Call{Run: r, In: []run.Vec{x, x}, Out: []run.Vec{y}}
+			require.NoError(b, c.AddRoom(make([]byte, 4*work)))
+			c.Begin(b.Context(), 0, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Run(c)
+			}
+		})
 	}
 }
 

@@ -23,10 +23,10 @@ func reachOf(ends *[2]float32, scores *float32, eights int)
 //go:noescape
 func topOf(top *[4]float64, scores *float32, mask *float32, fours int, scale float64)
 
-// finishVector rounds x, adds the bias, rounds again and limits. The result is 0 unless a sum is NaN.
+// finishRows rounds rows, adds a number to each, rounds again and limits. The result is 0 unless a sum is NaN.
 //
 //go:noescape
-func finishVector(dst *half, x *float32, eights int, bias float32, low float32, high float32) (bad int)
+func finishRows(dst *half, x *float32, more *float32, rows int, width int, pitch int, low float32, high float32) (bad int)
 
 // weigh sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
 // Kind 1 is far, kind 2 masked.

@@ -519,19 +519,26 @@ four:
 	VZEROUPPER
 	RET
 
-// func finishVector(dst *half, x *float32, eights int, bias float32, low float32, high float32) (bad int)
-// Requires: AVX, F16C
-TEXT ·finishVector(SB), NOSPLIT, $0-48
+// func finishRows(dst *half, x *float32, more *float32, rows int, width int, pitch int, low float32, high float32) (bad int)
+// Requires: AVX, CMOV, F16C
+TEXT ·finishRows(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
-	MOVQ         eights+16(FP), DX
+	MOVQ         more+16(FP), DX
+	MOVQ         width+32(FP), BX
+	MOVQ         pitch+40(FP), SI
 	VXORPS       Y3, Y3, Y3
-	VBROADCASTSS bias+24(FP), Y0
-	VBROADCASTSS low+28(FP), Y1
-	VBROADCASTSS high+32(FP), Y2
+	VBROADCASTSS low+48(FP), Y1
+	VBROADCASTSS high+52(FP), Y2
+	LEAQ         -8(BX), R8
+	MOVQ         rows+24(FP), R9
+
+row:
+	VBROADCASTSS (DX), Y0
+	XORQ         DI, DI
 
 eight:
-	VMOVUPS   (CX), Y4
+	VMOVUPS   (CX)(DI*4), Y4
 	VCVTPS2PH $0x00, Y4, X4
 	VCVTPH2PS X4, Y4
 	VADDPS    Y0, Y4, Y4
@@ -539,14 +546,23 @@ eight:
 	VORPS     Y5, Y3, Y3
 	VMAXPS    Y1, Y4, Y4
 	VMINPS    Y2, Y4, Y4
-	VCVTPS2PH $0x00, Y4, (AX)
-	ADDQ      $+32, CX
-	ADDQ      $+16, AX
-	DECQ      DX
-	JNE       eight
+	VCVTPS2PH $0x00, Y4, (AX)(DI*2)
+	CMPQ      DI, R8
+	JEQ       done
+	ADDQ      $+8, DI
+	CMPQ      DI, R8
+	CMOVQGT   R8, DI
+	JMP       eight
+
+done:
+	LEAQ      (CX)(BX*4), CX
+	LEAQ      (AX)(SI*2), AX
+	ADDQ      $+4, DX
+	DECQ      R9
+	JNE       row
 	XORQ      AX, AX
 	VMOVMSKPS Y3, AX
-	MOVQ      AX, bad+40(FP)
+	MOVQ      AX, bad+56(FP)
 	VZEROUPPER
 	RET
 

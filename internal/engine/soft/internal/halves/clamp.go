@@ -54,32 +54,28 @@ func Abs(dst, x []fp16.Bits) {
 	}
 }
 
-// Finish rounds x to halves, adds a half to each, rounds again and limits each as Clamp does. It reports whether it
-// did: it writes some of dst and returns false where a sum is NaN, for limits that are a zero as great as another
-// number's, and on machines whose processor has no kernel. dst has as many elements as x.
-func Finish(dst []fp16.Bits, x []float32, bias float32, low, high fp16.Bits) bool {
-	if !Vectors() || low == sign || high == 0 {
+// Finish rounds rows of x to halves, adds a half to each element, rounds again, and limits each as Clamp does, to limits
+// that are no zeros as great as another number. There are as many rows as numbers to add, and those of dst begin pitch
+// elements apart. It reports whether it did: it writes some of dst and returns false where a sum is NaN, and on machines
+// whose processor has no kernel.
+func Finish(dst []fp16.Bits, pitch int, x []float32, more []float32, low, high float32) bool {
+	rows := len(more)
+	width := len(x) / rows
+	if !Vectors() {
 		return false
 	}
-	l, h := low.Float32(), high.Float32()
-	x = x[:len(dst)]
-	at, n := 0, 0
-	for ; at+8 <= len(dst); at += n {
-		n = min((len(dst)-at)/8*8, most)
-		if finishVector(&dst[at], &x[at], n/8, bias, l, h) != 0 {
+	_ = dst[(rows-1)*pitch+width-1]
+	if width >= block/2 {
+		return finishRows(&dst[0], &x[0], &more[0], rows, width, pitch, low, high) == 0
+	}
+	for i := range more {
+		var from eight
+		var to [8]fp16.Bits
+		copy(from[:], x[i*width:][:width])
+		if finishRows(&to[0], &from[0], &more[i], 1, 8, 8, low, high) != 0 {
 			return false
 		}
+		copy(dst[i*pitch:][:width], to[:])
 	}
-	switch n = len(dst) - 8; {
-	case at == len(dst):
-		return true
-	case n >= 0: // the last vector overlaps the one before
-		return finishVector(&dst[n], &x[n], 1, bias, l, h) == 0
-	}
-	var from eight
-	var to [8]fp16.Bits
-	copy(from[:], x)
-	bad := finishVector(&to[0], &from[0], 1, bias, l, h)
-	copy(dst, to[:])
-	return bad == 0
+	return true
 }

@@ -24,8 +24,8 @@ func quickScale(*fp16.Bits, *float32, int, *[2]float32) (done int)              
 func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int, *Scaled) (done int) {
 	return
 }
-func finishVector(*fp16.Bits, *float32, int, float32, float32, float32) (bad int) { return }
-func softmaxRows(*softmaxing, int) (left int)                                     { return }
-func reachOf(*[2]float32, *float32, int)                                          {}
-func topOf(*[4]float64, *float32, *float32, int, float64)                         {}
-func weigh(int, *float32, *float32, *float32, int, *weighing) (bad int)           { return }
+func finishRows(*half, *float32, *float32, int, int, int, float32, float32) (bad int) { return }
+func softmaxRows(*softmaxing, int) (left int)                                         { return }
+func reachOf(*[2]float32, *float32, int)                                              {}
+func topOf(*[4]float64, *float32, *float32, int, float64)                             {}
+func weigh(int, *float32, *float32, *float32, int, *weighing) (bad int)               { return }
