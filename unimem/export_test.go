@@ -4,10 +4,9 @@ import "errors"
 
 // NearWrap sets the counters of a fresh Grid a few steps before they wrap around.
 func NearWrap(g *Grid) {
-	tags, generations := ^g.index-2*(g.index+1), ^g.link-2*(g.link+1)
-	g.head.Store(tags | g.head.Load()&g.index)
-	for i := range g.slots {
-		g.slots[i].word.Store(generations | g.slots[i].word.Load()&g.link)
+	g.head.Store(^g.index - 2*(g.index+1) | g.head.Load()&g.index)
+	for i := range g.cells {
+		g.words[i].Store(g.words[i].Load() | g.gen - 2*(g.index+1))
 	}
 }
 
@@ -37,7 +36,7 @@ func Top(g *Grid, head uint64) uint64 { return head & g.index }
 
 // TakeFrom is the step of Take after it has read the head.
 func TakeFrom(g *Grid, head uint64) bool {
-	_, ok := g.pop(&g.slots[head&g.index], head, g.index)
+	_, ok := g.pop(head)
 	return ok
 }
 

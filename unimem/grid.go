@@ -19,48 +19,42 @@ const cellUnit = 64
 // foreign or stale cell and for one that is given twice. All methods are safe for concurrent use.
 type Grid struct {
 	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits, top b
-	// bits}; top is all ones when the stack is empty. Each pop increments the tag, so that the compare-exchange of a
-	// concurrent pop or push fails even if the same cell is on top again. A push keeps the tag, because it depends only
-	// on the top cell. A tag repeats after at least 2^43 pops, so only a Take that is suspended for at least a day
-	// between two instructions can miss a change.
+	// bits}; top is the number of cells when the stack is empty, and all ones when Close has stopped the Grid. Each pop
+	// increments the tag, so that the compare-exchange of a concurrent pop or push fails even if the same cell is on top
+	// again. A push keeps the tag, because it depends only on the top cell. A tag repeats after at least 2^43 pops, so
+	// only a Take that is suspended for at least a day between two instructions can miss a change.
 	//
-	// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below, depth the number of
-	// cells from i down. slots[i].era counts how often the generation began again. Both change only while cell i is
-	// taken:
+	// words[i] is {depth b bits, generation 64-2b bits, next b bits}: next is the cell below, depth the number of cells
+	// from i down. It changes only while cell i is taken. The word behind those of the cells stands for an empty stack;
+	// its depth is 0. era counts how often the generation of any cell began again, and ended[i] is what it was after it
+	// counted cell i.
 	//
-	//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a copy.
+	//   - Take reads the word of the top cell and the era, and pops. The Cell has a copy of both.
 	//   - Give exchanges the Cell's word for one with the next generation and the new link. If the exchange succeeds,
-	//     Give may push; a second Give, or one of an older Cell, finds another generation or era and fails. Only the
-	//     successful Give writes the slot until its push, which publishes the slot and the bytes written to the cell.
-	//   - The Give that reaches the last generation increments the era before it begins again at generation 0. No Cell
-	//     has the last generation, so none fits the slot in between.
+	//     Give may push; a second Give, or one of an older Cell, finds another word or an ended era and fails. Only the
+	//     successful Give writes the word until its push, which publishes the word and the bytes written to the cell.
+	//   - The Give that reaches the last generation exchanges the word for one of depth 0, which no Cell has. It counts
+	//     the era before it pushes the cell with generation 0.
 	//
-	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that finds its own word
-	// and era is the current one. It is accepted wrongly only if two things happen between this look and its exchange.
-	// A Give of a copy succeeds, and exactly 2^(64-2b) more gives of the cell (or a multiple) end with the same link.
-	// That is 2^22 gives in the largest Grid, 2^44 below 1024 cells.
+	// A Give that finds its own word and an era that has not ended is the current one. It is accepted wrongly only if
+	// two things happen between this look and its exchange. A Give of a copy succeeds, and exactly 2^(64-2b) more gives
+	// of the cell (or a multiple) end with the same link. That is 2^22 gives in the largest Grid, 2^44 below 1023 cells.
 
 	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64
 	_        [56]byte
-	slots    []slot
-	width    uint8  // b, the bits of an index or a depth
-	index    uint64 // mask of b bits; as an index it means no cell
-	link     uint64 // mask of 2b bits: depth and next
+	index    uint64          // mask of next and top
+	gen      uint64          // mask of the generation
+	low      uint64          // mask of generation and next: what is filled with ones carries into the depth
+	cells    []atomic.Uint64 // words without the last
+	words    []atomic.Uint64
+	era      atomic.Uint64
+	ended    []atomic.Uint64
 	cellSize int
 	life     *life
-	blocks   []*Block // one for all cells, or one for each
-	stale    bool     // Close does not wait for cells
-	// closer is held by a Close that checks the cells. closing is true meanwhile: an empty stack then does not mean
-	// that all cells are taken.
-	closer  sync.Mutex
-	closing atomic.Bool
-}
-
-// slot is the state of a cell; see Grid.
-type slot struct {
-	word atomic.Uint64
-	era  atomic.Uint32
+	blocks   []*Block   // one for all cells, or one for each
+	stale    bool       // Close does not wait for cells
+	closer   sync.Mutex // held by a Close that checks the cells
 }
 
 // NewGrid makes a Grid of cells of cellSize bytes each, in one Block, or with SurfacePerCell each at the start of its
@@ -71,20 +65,17 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 	if err := checkGrid(cellSize, cells); err != nil {
 		return nil, err
 	}
-	b := bits.Len(uint(cells))
+	b := bits.Len(uint(cells + 1))
 	c := configure(opts)
-	g := &Grid{slots: make([]slot, cells), cellSize: cellSize, life: new(life), stale: c.Stale,
-		width: uint8(b), index: 1<<b - 1, link: 1<<(2*b) - 1}
+	words := make([]atomic.Uint64, cells+1)
+	g := &Grid{words: words, cells: words[:cells], ended: make([]atomic.Uint64, cells), index: 1<<b - 1,
+		gen: 1<<(64-b) - 1<<b, low: 1<<(64-b) - 1, cellSize: cellSize, life: new(life), stale: c.Stale}
 	if err := g.open(c); err != nil {
 		return nil, err
 	}
 	// Cell 0 on top, the last cell at the bottom.
 	for i := range cells {
-		next := uint64(i + 1)
-		if i+1 == cells {
-			next = g.index
-		}
-		g.slots[i].word.Store(uint64(cells-i)<<b | next)
+		g.words[i].Store(uint64(cells-i)<<(64-b) | uint64(i+1))
 	}
 	return g, nil
 }
@@ -114,7 +105,7 @@ func (g *Grid) open(c config) (err error) {
 	}
 	size, count := g.bytes(), 1
 	if c.PerCell {
-		size, count = g.cellSize, len(g.slots)
+		size, count = g.cellSize, g.Total()
 		if err := checkCells(size, count, c.Heap); err != nil {
 			return err
 		}
@@ -150,7 +141,7 @@ func (g *Grid) Total() int {
 	if g == nil {
 		return 0
 	}
-	return len(g.slots)
+	return len(g.cells)
 }
 
 // CellSize is the size of a cell in bytes; it does not change.
@@ -180,17 +171,15 @@ func (g *Grid) Close() error {
 	return g.tearDown()
 }
 
-// endIdle ends the life if all cells are free. A Take that meets it on an empty stack waits without giving its thread
-// away, so errors are made only afterwards.
+// endIdle ends the life if all cells are free. A Take that meets it waits without giving its thread away, so errors are
+// made only afterwards.
 func (g *Grid) endIdle() (bool, error) {
 	g.closer.Lock()
 	defer g.closer.Unlock()
-	g.closing.Store(true)
 	first, out, err := g.stop()
-	g.closing.Store(false)
 	switch {
 	case out > 0:
-		return false, because("close", g.bytes(), ErrInUse, fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
+		return false, because("close", g.bytes(), ErrInUse, fmt.Errorf("%d of %d cells are taken", out, g.Total()),
 			"give them first, or make the Grid with StaleOnClose")
 	case err != nil:
 		return false, inUse(g.bytes(), err)
@@ -198,7 +187,7 @@ func (g *Grid) endIdle() (bool, error) {
 	return first, nil
 }
 
-// stop empties the stack in one exchange that succeeds only if all cells are on it, and ends the life. It restores the
+// stop stops the Grid in one exchange that succeeds only if all cells are free, and ends the life. It restores the
 // stack if a Block is retained. out is how many cells are taken; then it has changed nothing.
 func (g *Grid) stop() (first bool, out int, err error) {
 	for !g.life.closed() {
@@ -207,7 +196,7 @@ func (g *Grid) stop() (first bool, out int, err error) {
 		if !ok {
 			continue
 		}
-		if out := len(g.slots) - n; out > 0 {
+		if out := g.Total() - n; out > 0 {
 			return false, out, nil
 		}
 		stopped := (h | g.index) + 1 | g.index
@@ -235,9 +224,9 @@ func (g *Grid) endStale() (bool, error) {
 }
 
 // bytes is the size of all cells.
-func (g *Grid) bytes() int { return g.cellSize * len(g.slots) }
+func (g *Grid) bytes() int { return g.cellSize * g.Total() }
 
-// stopTakes empties the stack permanently: after the life has ended, nothing is pushed.
+// stopTakes stops the Grid permanently: after the life has ended, nothing is pushed.
 func (g *Grid) stopTakes() {
 	for {
 		h := g.head.Load()
@@ -247,12 +236,8 @@ func (g *Grid) stopTakes() {
 	}
 }
 
-// stopGives changes the era of every cell, so that taken cells become stale.
-func (g *Grid) stopGives() {
-	for i := range g.slots {
-		g.slots[i].era.Add(1)
-	}
-}
+// stopGives ends the era, so that Give and Bytes find the Grid closed.
+func (g *Grid) stopGives() { g.era.Add(1) }
 
 func (g *Grid) tearDown() error { return tearDownAll(g.blocks) }
 
@@ -260,13 +245,13 @@ func (g *Grid) tearDown() error { return tearDownAll(g.blocks) }
 // of them. A zero Cell, a given one, and one of a closed Grid has no Bytes and no Block.
 type Cell struct {
 	grid  *Grid
-	word  uint64 // word and era of the slot when taken; while the slot has them, the cell is taken
-	index uint32
-	era   uint32
+	word  uint64 // of the cell when taken, and the era; while they hold, the cell is taken
+	era   uint64
+	index uint64
 }
 
 // taken reports whether this holder has not given the cell.
-func (c Cell) taken() bool { return c.grid != nil && c.grid.slots[c.index].holds(c) }
+func (c Cell) taken() bool { return c.grid != nil && c.grid.holds(c) }
 
 // Bytes returns the cell's memory: the cell size in bytes, with cap equal to len.
 func (c Cell) Bytes() []byte {
@@ -301,4 +286,4 @@ func (c Cell) Offset() int {
 }
 
 // perCell reports whether each cell has its own Block. A single cell always has.
-func (g *Grid) perCell() bool { return len(g.blocks) == len(g.slots) }
+func (g *Grid) perCell() bool { return len(g.blocks) == g.Total() }

@@ -319,6 +319,27 @@ func TestStaleGiveAfterAllGenerations(t *testing.T) {
 	require.Equal(t, unimem.MaxCells, g.Free())
 }
 
+// A cell stays its holder's while the generations of others begin again, and it is stale after that of its own did.
+func TestCellsOutliveErasOfOthers(t *testing.T) {
+	g := newGrid(t, 64, 3, unimem.OnHeap())
+	unimem.NearWrap(g)
+	held := take(t, g)
+	for range 2 {
+		given := take(t, g)
+		require.NoError(t, g.Give(given))
+		for range 4 {
+			require.NoError(t, g.Give(take(t, g)))
+		}
+		require.Equal(t, unimem.ErrStaleCell, g.Give(given))
+		require.Nil(t, given.Bytes())
+		require.Len(t, held.Bytes(), 64)
+	}
+	require.NoError(t, g.Give(held))
+	require.Equal(t, unimem.ErrStaleCell, g.Give(held))
+	require.Nil(t, held.Bytes())
+	require.Equal(t, 3, g.Free())
+}
+
 func TestStaleOnCloseIsForGrids(t *testing.T) {
 	for name, open := range map[string]func(unimem.Option) error{
 		"open":   func(o unimem.Option) error { _, err := unimem.Open(1, o); return err },

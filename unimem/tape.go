@@ -15,7 +15,7 @@ import "sync/atomic"
 type Tape struct {
 	cursor     atomic.Uintptr
 	generation atomic.Uint64
-	limit      uintptr // the address of the end
+	limit      uintptr // the address of the end, plus 1
 	total      uintptr
 	base       pointer  // to the first byte
 	addr       uintptr  // of the first byte
@@ -23,8 +23,6 @@ type Tape struct {
 	several    *several // with InBlocks; then the fields above but generation are zero
 	life       *life    // of the Blocks
 	owned      bool     // a Layout owns and closes the Tape
-
-	take func(t *Tape, size, align int) ([]byte, error) // of one Block or of several
 }
 
 const closedBit = ^(^uintptr(0) >> 1)
@@ -44,8 +42,7 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 		if size < 0 {
 			return nil, fail("start", size, ErrSize, "0 is for no limit")
 		}
-		take := func(t *Tape, size, align int) ([]byte, error) { return t.several.take(size, align) }
-		return &Tape{take: take, several: &several{config: c, life: l, limit: size}, life: l, owned: owned}, nil
+		return &Tape{several: &several{config: c, life: l, limit: size}, life: l, owned: owned}, nil
 	}
 	b, err := openBlock(size, c, l, true)
 	if err != nil {
@@ -56,9 +53,9 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 
 // tapeOf makes a Tape of all bytes of a Block.
 func tapeOf(b *Block, owned bool) *Tape {
-	t := &Tape{take: takeOfOne, total: uintptr(b.Size()), base: pointerTo(b.mem), addr: address(b.mem), block: b,
+	t := &Tape{total: uintptr(b.Size()), base: pointerTo(b.mem), addr: address(b.mem), block: b,
 		life: b.life, owned: owned}
-	t.limit = t.addr + t.total
+	t.limit = t.addr + t.total + 1
 	t.cursor.Store(t.addr)
 	return t
 }
@@ -98,7 +95,7 @@ func (t *Tape) Used() int {
 		used, _ := t.several.size()
 		return used
 	}
-	return int(min(t.cursor.Load(), t.limit) - t.addr)
+	return int(min(t.cursor.Load()-t.addr, t.total))
 }
 
 // Free is the number of free bytes.
@@ -196,6 +193,6 @@ func (t *Tape) tearDown() error {
 	if t.several != nil {
 		return t.several.tearDown()
 	}
-	t.cursor.Or(closedBit)
+	t.cursor.Store(closedBit)
 	return t.block.tearDown()
 }

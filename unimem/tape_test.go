@@ -74,6 +74,21 @@ func TestTapeFillsToTheLastByte(t *testing.T) {
 	})
 }
 
+func TestTakeOneFillsToTheLastByte(t *testing.T) {
+	tape := start(t, page)
+	require.Len(t, tape.TryTake(page-1, 1), page-1)
+	_, err := unimem.TakeOne[uint8](tape)
+	require.NoError(t, err)
+	require.Zero(t, tape.Free())
+	_, err = unimem.TakeOne[struct{}](tape)
+	require.NoError(t, err, "an empty value always fits")
+	for range 2 {
+		_, err = unimem.TakeOne[uint8](tape)
+		require.Equal(t, unimem.ErrTapeFull, err)
+	}
+	require.Equal(t, page, tape.Used())
+}
+
 func TestTapeAlignsTheAddress(t *testing.T) {
 	overMemories(t, func(t *testing.T, memory unimem.Option) {
 		tape := start(t, 1<<20, memory)

@@ -17,64 +17,63 @@ func pointerTo(mem []byte) pointer { return unsafe.Pointer(unsafe.SliceData(mem)
 // Errors: ErrTapeFull (also matches ErrSize if the size overflows), ErrInvalidAlignment (align is not a power of two),
 // ErrSize (negative), ErrClosed; all are bare sentinels.
 func (t *Tape) Take(size, align int) (b []byte, err error) {
-	if err = ErrClosed; t != nil && t.take != nil {
-		b, err = t.take(t, size, align)
-	}
+	inlined(func() {
+		if b = t.TryTake(size, align); b == nil {
+			b, err = t.take(size, align)
+		}
+	})
 	return
 }
 
-// maxSpan is more than any span has, so that the compiler knows a span for a slice of an array of so many bytes.
-const maxSpan = 1 << (30 + 16*(^uintptr(0)>>63))
+// maxQuick is more than size and alignment of a span that TryTake takes: an address in use, or that of a closed Tape,
+// does not wrap around when both are added.
+const maxQuick = 1 << (28 + 16*(^uintptr(0)>>63))
 
-// takeOfOne is Take of a Tape of one Block. It calls nothing: the exchange waits for the stores of a frame.
-func takeOfOne(t *Tape, size, align int) ([]byte, error) {
-	beyond := uintptr(align) - 1
-	for uintptr(align)&beyond == 0 {
-		cur := t.cursor.Load()
-		// What wraps around is above total: the padding for an alignment that is not positive or of no address, a size
-		// that is negative.
-		at := (cur + beyond) &^ beyond
-		from, n := at-t.addr, uintptr(size)
-		if from > t.total || n > t.total-from || n > maxSpan {
-			break
-		}
-		if t.cursor.CompareAndSwap(cur, at+n) {
-			return (*[maxSpan]byte)(unsafe.Add(t.base, from))[:n:n], nil
-		}
-	}
-	switch {
-	case t.life.closed():
-		return nil, ErrClosed
-	case align <= 0 || uintptr(align)&beyond != 0:
-		return nil, ErrInvalidAlignment
-	case size < 0:
-		return nil, ErrSize
-	case size > math.MaxInt-int(t.total):
-		return nil, errOverflow
-	}
-	return nil, ErrTapeFull
-}
-
-// TryTake is Take without its errors, and short enough to be inlined. It returns nil where Take returns an error, for a
-// Tape of several Blocks, and where another goroutine takes at the same moment: call Take then.
+// TryTake is Take without its errors. It returns nil where Take returns an error, for a Tape of several Blocks, for
+// more than 16 TiB, and where another goroutine takes at the same moment: call Take then.
 func (t *Tape) TryTake(size, align int) (b []byte) {
-	if t != nil && align&(align-1) == 0 {
-		// What wraps around is above total: the padding at-cur for an alignment that is not positive or of no address, a
-		// size that is negative. The bits of padding and size together are at most their sum: they refuse nothing that fits.
+	if t != nil && uint(size|(align-1)) < maxQuick && align&(align-1) == 0 {
 		cur := t.cursor.Load()
 		at := (cur + uintptr(align-1)) & uintptr(-align)
-		if at-cur|uintptr(size) <= t.total && at+uintptr(size) <= t.limit && t.cursor.CompareAndSwap(cur, at+uintptr(size)) {
-			b = unsafe.Slice((*byte)(unsafe.Add(t.base, at-t.addr)), size)
+		if at+uintptr(size) < t.limit && t.cursor.CompareAndSwap(cur, at+uintptr(size)) {
+			b = (*[maxQuick]byte)(unsafe.Add(t.base, at-t.addr))[:size:size]
 		}
 	}
 	return
 }
 
-// quick is TryTake with less to look at: size is at most half of the address space, and align the alignment of a type.
+// take is Take for all cases.
+func (t *Tape) take(size, align int) ([]byte, error) {
+	if t != nil && t.several != nil {
+		return t.several.take(size, align)
+	}
+	for beyond := uintptr(align) - 1; !t.closed(); {
+		// What wraps around is above total: the padding for an alignment of no address, and nothing else.
+		cur := t.cursor.Load()
+		from := (cur+beyond)&^beyond - t.addr
+		switch {
+		case align <= 0 || uintptr(align)&beyond != 0:
+			return nil, ErrInvalidAlignment
+		case size < 0:
+			return nil, ErrSize
+		case size > math.MaxInt-int(t.total):
+			return nil, errOverflow
+		case from > t.total || uintptr(size) > t.total-from:
+			if cur&closedBit == 0 {
+				return nil, ErrTapeFull
+			}
+		case t.cursor.CompareAndSwap(cur, t.addr+from+uintptr(size)):
+			return unsafe.Slice((*byte)(unsafe.Add(t.base, from)), size), nil
+		}
+	}
+	return nil, ErrClosed
+}
+
+// quick is TryTake with less to look at: size is less than half of the address space, and align that of a type.
 func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 	cur := t.cursor.Load()
 	at := (cur + align - 1) &^ (align - 1)
-	if at+size > t.limit || !t.cursor.CompareAndSwap(cur, at+size) {
+	if at+size >= t.limit || !t.cursor.CompareAndSwap(cur, at+size) {
 		return nil
 	}
 	return unsafe.Add(t.base, at-t.addr)
@@ -82,20 +81,22 @@ func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
 
 // TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take, ErrPointerType and
 // ErrBoolType.
-func TakeOne[T any](t *Tape) (*T, error) {
-	if !process.types.has((*T)(nil)) {
-		if err := process.types.learn((*T)(nil)); err != nil {
-			return nil, err
+func TakeOne[T any](t *Tape) (one *T, err error) {
+	inlined(func() {
+		if process.types.has((*T)(nil)) && t != nil {
+			one = (*T)(t.quick(unsafe.Sizeof(*one), unsafe.Alignof(*one)))
 		}
-	}
-	size, align := unsafe.Sizeof(*(*T)(nil)), unsafe.Alignof(*(*T)(nil))
-	if t != nil {
-		if p := t.quick(size, align); p != nil {
-			return (*T)(p), nil
+		if one == nil {
+			one, err = takeOne[T](t)
 		}
-	}
-	b, err := t.Take(int(size), int(align))
-	return (*T)(unsafe.Pointer(unsafe.SliceData(b))), err
+	})
+	return
+}
+
+// takeOne is TakeOne for all cases.
+func takeOne[T any](t *Tape) (*T, error) {
+	s, err := TakeSlice[T](t, 1)
+	return unsafe.SliceData(s), err
 }
 
 // TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal to len. It is Take and

@@ -49,17 +49,24 @@ type types struct {
 	verdicts sync.Map
 }
 
-// has reports whether the type that pointer points to has a slot. It is short enough to be inlined.
+// has reports whether the type that pointer points to has a slot.
 func (c *types) has(pointer any) bool {
-	key := *(*uintptr)(unsafe.Pointer(&pointer)) // an interface begins with its type's address
+	key := typeOf(pointer)
 	return c.plain[uint8(key>>5)].Load() == key
+}
+
+// typeOf returns the address of the type descriptor of a value. The parts of an interface stay in registers if both
+// are read, as pointers.
+func typeOf(value any) uintptr {
+	parts := *(*struct{ descriptor, data unsafe.Pointer })(unsafe.Pointer(&value))
+	return uintptr(parts.descriptor)
 }
 
 // learn gives the type that pointer points to a slot, or returns ErrPointerType or ErrBoolType.
 func (c *types) learn(pointer any) error {
 	err := c.verdict(reflect.TypeOf(pointer).Elem())
 	if err == nil {
-		key := *(*uintptr)(unsafe.Pointer(&pointer))
+		key := typeOf(pointer)
 		c.plain[uint8(key>>5)].Store(key)
 	}
 	return err
