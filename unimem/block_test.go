@@ -141,7 +141,7 @@ func TestForgottenBlockIsReportedOnceAndStays(t *testing.T) {
 	})
 	runtime.GC()
 	require.Equal(t, 1, strings.Count(log.String(), "forgotten"))
-	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "WARN unimem: Block was forgotten")
 	require.Equal(t, start.Forgotten+1, unimem.Live().Forgotten)
 	require.Equal(t, start.Blocks+1, unimem.Live().Blocks, "the memory is still mapped")
 	require.NoError(t, free())

@@ -1,7 +1,7 @@
 package unimem
 
 import (
-	"log/slog"
+	"log"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -77,5 +77,6 @@ func (f forgotten) report() {
 	if f.kind == kindHeap {
 		fate = "the collector frees its memory"
 	}
-	slog.Warn("unimem: Block was forgotten without Close; "+fate, "id", f.id, "bytes", f.size, "backing", f.kind)
+	// As slog.Warn prints it. Package log/slog would link the encoder of JSON into every program, 0.4 MB.
+	log.Printf("WARN unimem: Block was forgotten without Close; %s id=%d bytes=%d backing=%s", fate, f.id, f.size, f.kind)
 }

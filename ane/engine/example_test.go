@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
+	"os"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
@@ -164,4 +166,21 @@ func ExampleEmulate() {
 	// Output:
 	// h13, emulated com.apple.appleneuralengine.compiler 1
 	// sin.mil:4:42: sin [trigonometry]; compute it on the host, or as a polynomial
+}
+
+// A logger of package log/slog is a Log.
+func ExampleLog() {
+	var lines engine.Log = slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key != slog.MessageKey && a.Key != "engine" {
+				return slog.Attr{} // of this machine and time
+			}
+			return a
+		}}))
+	device, err := engine.Open(context.Background(), engine.Soft, engine.Logger(lines))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close()
+	// Output: msg="engine opened" engine=soft
 }

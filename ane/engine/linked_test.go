@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -31,7 +32,7 @@ func TestLinked(t *testing.T) {
 		" t github.com/klauspost/cpuid", " t net.(*"}
 	if !host.Apple {
 		without = append(without, private+"apple.(*engine)", " t github.com/anekit/anekit/ane/mil/lint.(*run)",
-			" t regexp.compile", " t encoding/json.unmarshal")
+			" t regexp.compile", " t encoding/json.(*encodestate)", " t log/slog.(*logger)")
 	}
 	rows := regexp.MustCompile(`(\d+) t github\.com/anekit/anekit/internal/ops\.init\n`).FindStringSubmatch(symbols)
 	require.NotNil(t, rows, "the table of operators is made when the program starts")
@@ -40,5 +41,16 @@ func TestLinked(t *testing.T) {
 	require.Less(t, size, 80_000, "code of the table of operators, 132 KB with each argument copied in place")
 	for _, name := range without {
 		require.False(t, strings.Contains(symbols, name), "linked:%s", name)
+	}
+	// 7.6 MB on linux/amd64. What is compiled is more: the engines that Open reaches by other names.
+	info, err := os.Stat(program)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(8_000_000), "bytes of a program with a convolution")
+	text, err = exec.CommandContext(t.Context(), "go", "list", "-deps", "../../examples/convolution").CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	packages := strings.Fields(string(text))
+	require.LessOrEqual(t, len(packages), 185, "packages that a first build compiles; it was 205, then 189")
+	for _, heavy := range []string{"log/slog", "math/big", "encoding/gob", "runtime/metrics", "net"} {
+		require.NotContains(t, packages, heavy)
 	}
 }

@@ -1,13 +1,13 @@
 package engine
 
 import (
-	"log/slog"
 	"os"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/emulate"
+	"github.com/anekit/anekit/internal/logger"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -23,7 +23,7 @@ type config struct {
 	chip    chip.Chip                              // 0: no emulation
 	emulate func(ane.Engine, chip.Chip) ane.Engine // set with chip: programs without Emulate do not link it
 	keep    bool
-	log     *slog.Logger
+	log     logger.Logger
 	broker  string
 	path    string // as BrokerPath gave it
 	wrap    []func(ane.Engine) ane.Engine
@@ -36,9 +36,7 @@ func configure(opts []Option) config {
 			o(&c)
 		}
 	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	c.log = logger.With(c.log)
 	return c
 }
 
@@ -83,9 +81,18 @@ func emulated(e ane.Engine, c chip.Chip) ane.Engine { return emulate.New(e, c, e
 // and StandIn have such files.
 func KeepFiles() Option { return func(c *config) { c.keep = true } }
 
+// Log takes the lines that Logger logs, with keys and values in turn. A *slog.Logger is one; programs that log nothing
+// need not link it.
+type Log interface {
+	Debug(msg string, attributes ...any)
+	Info(msg string, attributes ...any)
+	Warn(msg string, attributes ...any)
+	Error(msg string, attributes ...any)
+}
+
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
 // connects, losses and reconnects of the Broker's process. By default nothing is logged.
-func Logger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
+func Logger(l Log) Option { return func(c *config) { c.log = l } }
 
 // BrokerPath is the socket of a shared broker for the engine Broker; an empty path starts a private one. Without the
 // option the environment variable ANEKIT_BROKER decides. Open refuses a path for any other engine, also for Auto.

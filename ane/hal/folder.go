@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,37 +33,11 @@ type folder struct {
 
 const suffix = ".program"
 
-// packed is what a program's file has after the SHA-256 of the rest: the name of the function, the text, and name and
-// content of each weight file. Each comes after its length in 8 bytes.
-func packed(function string, text []byte, weights ane.Files) (body []byte) {
-	add := func(b []byte) { body = append(binary.LittleEndian.AppendUint64(body, uint64(len(b))), b...) }
-	add([]byte(function))
-	add(text)
-	for name, content := range weights {
-		add([]byte(name))
-		add(content)
-	}
-	return body
-}
-
-// unpacked is the inverse of packed.
-func unpacked(body []byte) (src ane.Source, ok bool) {
-	var all [][]byte
-	for len(body) >= 8 {
-		n := binary.LittleEndian.Uint64(body)
-		if body = body[8:]; n > uint64(len(body)) {
-			return src, false
-		}
-		all, body = append(all, body[:n:n]), body[n:]
-	}
-	if len(body) > 0 || len(all) < 2 || len(all)%2 > 0 {
-		return src, false
-	}
-	weights := ane.Files{}
-	for i := 2; i < len(all); i += 2 {
-		weights[string(all[i])] = all[i+1]
-	}
-	return ane.Source{Function: string(all[0]), Text: all[1], Weights: weights}, true
+// stored is what a program's file has after the SHA-256 of the rest.
+type stored struct {
+	Function string
+	Text     []byte
+	Weights  ane.Files
 }
 
 // file returns the path of a program's file.
@@ -76,11 +51,11 @@ func (f folder) store(key digest, src ane.Source) {
 		return // the file has no place for a residency
 	}
 	text, err := src.MIL()
-	if err != nil {
-		return // a compiled program prints
-	}
 	files, _ := src.Weights.(ane.Files) // of identify
-	body := packed(src.Function, text, files)
+	body, wrong := json.Marshal(stored{src.Function, text, files})
+	if errors.Join(err, wrong) != nil {
+		return // a compiled program prints, and these fields have a JSON
+	}
 	sum := sha256.Sum256(body)
 	if wholefile.Replace(f.file(key), func(w io.Writer) error {
 		if _, err := w.Write(sum[:]); err != nil {
@@ -136,10 +111,9 @@ func (f folder) load(name string) (src ane.Source, ok bool) {
 	}
 	body := data[min(len(data), sha256.Size):]
 	sum := sha256.Sum256(body)
-	if bytes.HasPrefix(data, sum[:]) {
-		if src, ok = unpacked(body); ok {
-			return src, true
-		}
+	var p stored
+	if bytes.HasPrefix(data, sum[:]) && json.Unmarshal(body, &p) == nil {
+		return ane.Source{Function: p.Function, Text: p.Text, Weights: p.Weights}, true
 	}
 	_ = os.Remove(path) // another process may have removed it
 	return src, false

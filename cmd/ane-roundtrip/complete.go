@@ -46,7 +46,7 @@ func completions(root *cobra.Command) {
 		"man":   cli.CompleteCommand,
 	}
 	flags := map[string]cobra.CompletionFunc{
-		"compare": fixed(names(numerics.Names()[1:], func(mode string) string {
+		"compare": fixed(cli.Each(numerics.Names()[1:], func(mode string) string {
 			return numerics.Reference.String() + "," + mode
 		})...),
 		"engine":        fixed(engine.Names()...),
@@ -104,15 +104,7 @@ func completions(root *cobra.Command) {
 
 // rules completes the rules of lint, which take 2 ms to read.
 func rules(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return names(millint.Rules(), func(r millint.Rule) string { return r.ID }), cobra.ShellCompDirectiveNoFileComp
-}
-
-// names returns the name of each of all.
-func names[T any](all []T, name func(T) string) (list []string) {
-	for _, x := range all {
-		list = append(list, name(x))
-	}
-	return list
+	return cli.Each(millint.Rules(), func(r millint.Rule) string { return r.ID }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // extensions completes files with one of the extensions.
@@ -134,14 +126,14 @@ const (
 func tensors(of func(*mil.Function) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) (all []string, _ cobra.ShellCompDirective) {
 		if name, file, named := strings.Cut(typed, "="); named {
-			all = names(arrays(file), func(path string) string { return name + "=" + path })
+			all = cli.Each(arrays(file), func(path string) string { return name + "=" + path })
 		} else if p := program(cmd, args); p != nil {
 			function := ""
 			if f := cmd.Flag("function"); f != nil {
 				function = f.Value.String()
 			}
 			if f := p.Select(function); f != nil {
-				all = names(of(f), func(tensor string) string { return tensor + "=" })
+				all = cli.Each(of(f), func(tensor string) string { return tensor + "=" })
 			}
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -149,10 +141,10 @@ func tensors(of func(*mil.Function) []string) cobra.CompletionFunc {
 }
 
 func inputsOf(f *mil.Function) []string {
-	return names(f.Params, func(v mil.Var) string { return v.Name })
+	return cli.Each(f.Params, func(v mil.Var) string { return v.Name })
 }
 func resultsOf(f *mil.Function) []string {
-	return names(f.Results, func(r mil.Ref) string { return r.Name })
+	return cli.Each(f.Results, func(r mil.Ref) string { return r.Name })
 }
 
 // arrays lists folders and files with arrays whose paths begin as typed.
@@ -175,7 +167,7 @@ func arrays(typed string) (paths []string) {
 // functions completes the functions of the program.
 func functions(cmd *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 	if p := program(cmd, args); p != nil {
-		all = names(p.Funcs, func(f *mil.Function) string { return f.Name })
+		all = cli.Each(p.Funcs, func(f *mil.Function) string { return f.Name })
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
@@ -183,7 +175,7 @@ func functions(cmd *cobra.Command, args []string, _ string) (all []string, _ cob
 // parts completes the parts of a pipeline.
 func parts(cmd *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 	if m := model(operand(cmd, args)); m != nil {
-		all = names(m.Parts(), func(p *coreml.Model) string { return p.Name })
+		all = cli.Each(m.Parts(), func(p *coreml.Model) string { return p.Name })
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
 }

@@ -2,7 +2,6 @@ package sniff
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -41,11 +40,6 @@ func (f Found) Foreign(own Kind) bool {
 		return false
 	}
 	return true
-}
-
-// String returns "PATH is what; next".
-func (f Found) String() string {
-	return fmt.Sprintf("%s is %s; %s", f.Path, f.What, f.Next)
 }
 
 // found describes a thing in the words of its kind.

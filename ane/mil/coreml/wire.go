@@ -32,12 +32,10 @@ type reader struct {
 	op      string   // the operation that is read, for errors
 	remarks []string // what was left out
 	seen    map[string]bool
-	format  map[string]fields
 }
 
 func newReader(file string, root []byte) *reader {
-	return &reader{file: file, root: root[:len(root):len(root)], spare: 16 * len(root), seen: map[string]bool{},
-		format: format()}
+	return &reader{file: file, root: root[:len(root):len(root)], spare: 16 * len(root), seen: map[string]bool{}}
 }
 
 // at is the offset of b, a part of the file.
@@ -78,7 +76,7 @@ func (r *reader) each(m value, visit func(name string, v value)) {
 		r.fail(m.b, "no converter nests so deep; convert the model again", "messages nest more than %d deep", maxDepth)
 	}
 	defer func() { r.depth-- }()
-	known := r.format[m.is]
+	known := format[m.is]
 	for b := m.b; len(b) > 0 && r.err == nil; {
 		num, wire, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -170,7 +168,7 @@ func (r *reader) reals(list []float64, v value) []float64 {
 
 // entry reads an entry of a map.
 func (r *reader) entry(v value) (key string, content value) {
-	content.is = r.format[v.is][2].is
+	content.is = format[v.is][2].is
 	content.b = v.b[len(v.b):]
 	r.each(v, func(name string, v value) {
 		if name == "key" {

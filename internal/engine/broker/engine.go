@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/logger"
 )
 
 // engine is a client of one broker after the other.
@@ -112,7 +113,7 @@ func (e *engine) replace() (*link, error) {
 	defer cancel()
 	l, err := e.reach(ctx)
 	e.pace.ended(time.Now(), err)
-	log := e.options.Logger.With("path", e.options.Path)
+	log := logger.With(e.options.Logger, "path", e.options.Path)
 	if err != nil {
 		go log.Warn("broker not reached", "error", err) // a handler may call the engine
 		return nil, err

@@ -1,12 +1,12 @@
 package broker
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/anekit/anekit/internal/logger"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -33,7 +33,7 @@ type Options struct {
 	// starting it, binding, closing. Zero means DefaultPatience.
 	Patience time.Duration
 	// Logger gets a line when a broker is reached, lost or replaced; nil logs nothing.
-	Logger *slog.Logger
+	Logger logger.Logger
 }
 
 // DefaultPath is where a shared broker listens by default: anekit/broker.sock in XDG_RUNTIME_DIR. Without that it is in
@@ -50,8 +50,6 @@ func (o Options) settled() Options {
 	if o.Patience <= 0 {
 		o.Patience = DefaultPatience
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = logger.With(o.Logger)
 	return o
 }

@@ -45,10 +45,6 @@ func Only(i int) Option { return func(e *engine) { e.only = i + 1 } }
 // also after it changes), at most 16.
 func Workers(n int) Option { return func(e *engine) { e.workers = max(n, 1) } }
 
-// PackFrom sets how many elements a weight with scales for blocks has at least if it stays packed. Products read it as
-// it is stored, instead of expanding it when compiling. 1 keeps all packed, math.MaxInt none. The default is 4,096.
-func PackFrom(elements int) Option { return func(e *engine) { e.packFrom = max(elements, 1) } }
-
 // Unfused makes every operator a step of its own, to measure and test what fusing changes: time, and no bit.
 func Unfused() Option { return func(e *engine) { e.apart = true } }
 

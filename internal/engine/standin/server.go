@@ -1,7 +1,7 @@
 package standin
 
 import (
-	"log/slog"
+	"log"
 	"runtime/debug"
 	"sync"
 
@@ -148,7 +148,7 @@ func (s *server) keep(request uint64, list []*bound) {
 // process without a message. It must be deferred.
 func logPanic(call string, fail func()) {
 	if p := recover(); p != nil {
-		slog.Error("standin: "+call+" panicked", "panic", p, "stack", string(debug.Stack()))
+		log.Printf("standin: %s panicked: %v\n%s", call, p, debug.Stack())
 		fail()
 	}
 }

@@ -63,6 +63,17 @@ times and throughput over the size to FILE.html; also on failure.`,
 	return cmd
 }
 
+// reporting measures with the report of --report.
+func reporting(a *cli.App, run func(*trial.T)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		if err := a.BeginReport(cmd); err != nil {
+			return err
+		}
+		_, err := trial.Step{Run: run}.Make(cmd.Context())
+		return err
+	}
+}
+
 // Plan lists what bench measures, and for how long.
 type Plan struct {
 	Cases  []measure.Case

@@ -44,16 +44,7 @@ FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench generate --restore 24,256
   ane-roundtrip bench generate --size tiny --json`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd); err != nil {
-				return err
-			}
-			if a.Engine == engine.Auto && a.Socket == "" && !a.RequireApple {
-				a.Engine = engine.Soft // its process has the memory
-			}
-			_, err := trial.Step{Run: func(t *trial.T) { o.run(t, a) }}.Make(cmd.Context())
-			return err
-		},
+		RunE: reporting(a, func(t *trial.T) { o.run(t, a) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.size, "size", "llama-3.2-1b", "`SHAPE` of the model: "+strings.Join(Sizes(), ", "))
@@ -71,11 +62,8 @@ FILE.html; also on failure.`,
 }
 
 // Sizes lists the shapes by name.
-func Sizes() (all []string) {
-	for _, s := range decoderbench.Shapes() {
-		all = append(all, s.Name)
-	}
-	return all
+func Sizes() []string {
+	return cli.Each(decoderbench.Shapes(), func(s decoderbench.Shape) string { return s.Name })
 }
 
 // generateDetails are the fields that bench generate adds to the report.
@@ -118,6 +106,9 @@ func (o generateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan, err 
 func (o generateOptions) run(t *trial.T, a *cli.App) {
 	s, p, err := o.plan()
 	trial.NoError(err)
+	if a.Engine == engine.Auto && a.Socket == "" && !a.RequireApple {
+		a.Engine = engine.Soft // its process has the memory
+	}
 	d := trial.Must(a.OpenEngineOrHint(t.Ctx))
 	t.Closing(d.Close)
 	p.Dir, err = os.MkdirTemp(o.dir, "ane-model")

@@ -44,13 +44,7 @@ FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench growth
   ane-roundtrip bench growth --subject matmul,attention --time 10s`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd); err != nil {
-				return err
-			}
-			_, err := trial.Step{Run: func(t *trial.T) { o.run(t, a) }}.Make(cmd.Context())
-			return err
-		},
+		RunE: reporting(a, func(t *trial.T) { o.run(t, a) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`FOLDER` for files of weights (default: that of temporary files)")
@@ -64,11 +58,8 @@ FILE.html; also on failure.`,
 }
 
 // GrowthSubjects lists the names of subjects.
-func GrowthSubjects() (all []string) {
-	for _, s := range growthbench.Subjects(nil, "") {
-		all = append(all, s.Name)
-	}
-	return all
+func GrowthSubjects() []string {
+	return cli.Each(growthbench.Subjects(nil, ""), func(s growthbench.Subject) string { return s.Name })
 }
 
 // growthDetails are the fields that bench growth adds to the report.

@@ -51,13 +51,7 @@ FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .
   ane-roundtrip bench weights --models qwen3-4b-4bit,qwen3-4b-8bit --repeat 1`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.BeginReport(cmd); err != nil {
-				return err
-			}
-			_, err := trial.Step{Run: func(t *trial.T) { o.run(t, a) }}.Make(cmd.Context())
-			return err
-		},
+		RunE: reporting(a, func(t *trial.T) { o.run(t, a) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")

@@ -10,9 +10,8 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// AddNeeded adds commands to root, which are given by their names, and reports whether it added all. The command that is
-// the first argument comes alone, and none where all arguments are flags of root, other than --help: each run would
-// otherwise begin with the flags of all commands, of which there are 300.
+// AddNeeded adds commands to root, by their names, and reports whether it added all. A command that is the first argument
+// comes alone, and none beside mere flags of root: the 300 flags of all commands would cost each run 0.6 ms.
 func (a *App) AddNeeded(root *cobra.Command, all map[string]func(*App) *cobra.Command) bool {
 	if len(a.args) > 0 && all[a.args[0]] != nil {
 		root.AddCommand(all[a.args[0]](a))

@@ -120,10 +120,13 @@ func Operands(least, most int, give string) cobra.PositionalArgs {
 }
 
 // Names returns the names of chips or compilers.
-func Names[T fmt.Stringer](list []T) []string {
-	out := []string{}
-	for _, x := range list {
-		out = append(out, x.String())
+func Names[T fmt.Stringer](list []T) []string { return Each(list, T.String) }
+
+// Each returns the name of each of all.
+func Each[T any](all []T, name func(T) string) []string {
+	list := []string{}
+	for _, x := range all {
+		list = append(list, name(x))
 	}
-	return out
+	return list
 }

@@ -42,10 +42,7 @@ aligns a file; weights check reads all of it.`,
   ane-roundtrip weights --json folder
   ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
 		Args: operands(1, "FILE|FOLDER"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d.File = args[0]
-			return d.run(cmd.Context(), a)
-		},
+		RunE: d.of(a),
 	}
 	d.Flag(cmd, safetensors.MapMode)
 	a.JSONFlag(cmd)
@@ -71,10 +68,7 @@ target and keeps the link. A file that is replaced keeps its permissions.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d.File, d.Out = args[0], args[1]
-			return d.run(cmd.Context(), a)
-		},
+		RunE: d.of(a),
 	}
 	cmd.Flags().IntVar(&d.Align, "align", ane.RowAlign, "`BYTES`, a power of two, 67108864 at most")
 	d.Flag(cmd, safetensors.AutoMode)
@@ -92,14 +86,19 @@ files agree. It reads every byte of every tensor, which finds errors of the disk
 and files that become shorter during the check. The format has no checksums.`,
 		Example: `  ane-roundtrip weights check model.safetensors`,
 		Args:    operands(1, "FILE|FOLDER"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d.File = args[0]
-			return d.run(cmd.Context(), a)
-		},
+		RunE:    d.of(a),
 	}
 	d.Flag(cmd, safetensors.AutoMode)
 	a.JSONFlag(cmd)
 	return cmd
+}
+
+// of runs on the operands.
+func (d *details) of(a *cli.App) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		d.File, d.Out = args[0], append(args, "")[1]
+		return d.run(cmd.Context(), a)
+	}
 }
 
 // operands accepts exactly n operands, which are files that the command maps.

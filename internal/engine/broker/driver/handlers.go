@@ -1,8 +1,8 @@
 package driver
 
 import (
-	"crypto/rand"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/anekit/anekit/internal/engine/driverabi"
 )
@@ -190,12 +190,11 @@ func sessionHint(n *connection, x Hint) (Hinted, error) {
 
 func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, what) }
 
-// token returns a number that no client can guess and that is not 0.
+// token returns a number that no client can guess and that is not 0: of the runtime's ChaCha8, whose key is the system's.
+// Package crypto/rand would have every program of a user compile math/big.
 func token() uint64 {
 	for {
-		var b [8]byte
-		_, _ = rand.Read(b[:]) // ends the process rather than fail
-		if v := le.Uint64(b[:]); v != 0 {
+		if v := rand.Uint64(); v != 0 {
 			return v
 		}
 	}

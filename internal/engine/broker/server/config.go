@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"log/slog"
 	"runtime"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/logger"
 )
 
 // DefaultLinger is how long a shared broker outlives its last client. A command that runs repeatedly finds it warm.
@@ -43,7 +43,7 @@ type Config struct {
 	Hurry <-chan struct{}
 	// Log gets what a client did wrong and what was not worth failing for; nil is
 	// nothing.
-	Log *slog.Logger
+	Log logger.Logger
 
 	// How long the broker waits, for tests; 0 means the constants of process.go.
 	hello, write, end time.Duration
@@ -72,8 +72,6 @@ func (c Config) settled(policy *admission.Policy) Config {
 	if c.Policy == nil {
 		c.Policy = policy
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = logger.With(c.Log)
 	return c
 }

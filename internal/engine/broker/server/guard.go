@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
+	"github.com/anekit/anekit/internal/logger"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -21,12 +21,12 @@ import (
 // exhausted, a map written twice at once) ends the process all the same.
 type guarded struct {
 	ane.Engine
-	log    *slog.Logger
+	log    logger.Logger
 	panics atomic.Uint64
 }
 
 // guard wraps an engine.
-func guard(e ane.Engine, log *slog.Logger) *guarded {
+func guard(e ane.Engine, log logger.Logger) *guarded {
 	return &guarded{Engine: e, log: log}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/logger"
 )
 
 // pause is how long accepting rests when the system has no descriptors left.
@@ -85,7 +86,7 @@ func (s *server) answer(conn *wire.Conn, peer admission.Process) (refused, err e
 		return nil, newSession(s, conn, id, peer).run()
 	}
 	s.counts.refusedPeer.Add(1)
-	s.conf.Log.With(peer.Attrs()...).Info("client refused", "error", refused)
+	logger.With(s.conf.Log, peer.Attrs()...).Info("client refused", "error", refused)
 	// An answer that comes before the question may be lost with the connection.
 	defer time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }).Stop()
 	defer context.AfterFunc(s.ctx, func() { _ = conn.Close() })() // never fails

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server/admission"
 	"github.com/anekit/anekit/internal/engine/broker/server/calls"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
+	"github.com/anekit/anekit/internal/logger"
 )
 
 // server is what the sessions of one broker share.
@@ -85,7 +86,7 @@ func (s *server) fail(peer admission.Process, err error) {
 	if err == nil {
 		return
 	}
-	s.conf.Log.With(peer.Attrs()...).Error("session did not end cleanly", "error", err)
+	logger.With(s.conf.Log, peer.Attrs()...).Error("session did not end cleanly", "error", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.failed) < maxFailures {

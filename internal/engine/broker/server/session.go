@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server/calls"
 	"github.com/anekit/anekit/internal/engine/broker/server/resources"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/logger"
 	"github.com/anekit/anekit/internal/numerics"
 )
 
@@ -27,7 +27,7 @@ type session struct {
 	number uint64
 	peer   admission.Process
 	placed bool // the client has one of the places; the server's lock guards it
-	log    *slog.Logger
+	log    logger.Logger
 	dev    *resources.Device // set when the client is admitted
 
 	ctx    context.Context // ends with the connection
@@ -46,7 +46,7 @@ type session struct {
 
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id admission.Identity, peer admission.Process) *session {
-	c := &session{server: s, log: s.conf.Log.With(peer.Attrs()...), peer: peer,
+	c := &session{server: s, log: logger.With(s.conf.Log, peer.Attrs()...), peer: peer,
 		Answers: &calls.Answers{Conn: conn, Faults: &s.counts.faults},
 		grant:   &grant{Rights: admission.Rights{Policy: s.conf.Policy, ID: id}}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -76,7 +76,7 @@ func (c *session) run() error {
 		}
 	})
 	defer late.Stop()
-	c.log = c.log.With("session", c.number)
+	c.log = logger.With(c.log, "session", c.number)
 	var writer sync.WaitGroup
 	writer.Go(c.calls.Deliver)
 	c.serve()

@@ -13,7 +13,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"strconv"
 
 	"github.com/anekit/anekit/ane"
@@ -46,7 +45,7 @@ type Process struct {
 
 // Attrs are what each line of the log about the process has.
 func (p Process) Attrs() []any {
-	return []any{slog.Int("pid", p.PID), slog.String("executable", p.Executable), slog.Uint64("user", uint64(p.User))}
+	return []any{"pid", p.PID, "executable", p.Executable, "user", p.User}
 }
 
 // executableOf is the path of a process's executable.
