@@ -42,6 +42,9 @@ the matrix, strips are byStrip floats apart.`
 		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
 	w.decode()
 	w.writePicked()
+	f.Func("fetchRows", "(src *half, rows, lines, from int)",
+		"asks the second-level cache for the lines of 64 bytes of rows that are from elements apart.")
+	w.fetch()
 	f.Func("dotRows", "(vectors int, sums *float32, by int, x *float32, stride int, rows *half, from, pieces, pairs int)",
 		`adds the products of 1 to 6 vectors, stride elements apart, with pairs of rows of pieces of 32 halves, which are from
 elements apart, to sums, by elements apart for each vector.`)
@@ -193,6 +196,7 @@ func (t tile) products(sums []reg.VecVirtual, left factors) {
 	t.Here(done)
 }
 
+// pack goes along each row, as memory lies, and fetches the line that is some rows below.
 func (w width) pack(halves bool) {
 	dst, src := w.Whole(w.Param("dst")), w.Whole(w.Param("src"))
 	byRow, byStrip, from := w.Whole(w.Param("byRow")), w.Whole(w.Param("byStrip")), w.Whole(w.Param("from"))
@@ -203,16 +207,14 @@ func (w width) pack(halves bool) {
 	w.SHLQ(Imm(2), byRow)
 	w.SHLQ(Imm(2), byStrip)
 	w.SHLQ(Imm(shift), from)
-	ahead := w.GP64() // a line of memory has two strips of halves
-	w.LEAQ(Mem{Base: from, Index: from, Scale: 1}, ahead)
-	w.Times("strip", w.Whole(w.Param("strips")), func() {
+	w.Times("row", w.Whole(w.Param("rows")), func() {
 		to, at := w.GP64(), w.GP64()
 		w.MOVQ(dst, to)
 		w.MOVQ(src, at)
-		w.Times("row", w.Whole(w.Param("rows")), func() {
+		w.Times("strip", w.Whole(w.Param("strips")), func() {
 			low, high := w.Vector(), w.Vector()
+			w.PREFETCHT0(Mem{Base: at, Index: from, Scale: rowsAhead})
 			if halves {
-				w.PREFETCHT0(Mem{Base: at, Index: ahead, Scale: 8})
 				w.VCVTPH2PS(emit.At(at, 0), low)
 				w.VCVTPH2PS(emit.At(at, 16), high)
 			} else {
@@ -221,11 +223,11 @@ func (w width) pack(halves bool) {
 			}
 			w.VMOVUPS(low, emit.At(to, 0))
 			w.VMOVUPS(high, emit.At(to, 32))
-			w.ADDQ(from, at)
-			w.ADDQ(byRow, to)
+			w.Add(16*size, at)
+			w.ADDQ(byStrip, to)
 		})
-		w.ADDQ(byStrip, dst)
-		w.Add(16*size, src)
+		w.ADDQ(byRow, dst)
+		w.ADDQ(from, src)
 	})
 	w.End()
 }
@@ -294,6 +296,21 @@ func (w width) decode() {
 		w.ADDQ(from, src)
 	})
 	w.End()
+}
+
+func (w width) fetch() {
+	src, from := w.Whole(w.Param("src")), w.Whole(w.Param("from"))
+	w.SHLQ(Imm(1), from)
+	w.Times("row", w.Whole(w.Param("rows")), func() {
+		at := w.GP64()
+		w.MOVQ(src, at)
+		w.Times("line", w.Whole(w.Param("lines")), func() {
+			w.PREFETCHT1(emit.At(at, 0))
+			w.Add(64, at)
+		})
+		w.ADDQ(from, src)
+	})
+	w.RET()
 }
 
 // add adds one number, the second summand, or as many numbers as there are elements, the first summands. The first of

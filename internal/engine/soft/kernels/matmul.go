@@ -65,7 +65,7 @@ type matrices struct {
 }
 
 func newMatrices(p *matrices) (run.Runner, int) {
-	return newProduct(p.out[0].Len(), p.x.Rows, p.x.Cols, p.y.Cols, max(p.x.Room(2*stripRows), p.y.Room(p.y.Rows)), p)
+	return newProduct(p.out[0].Len(), p.x.Rows, p.x.Cols, p.y.Cols, max(p.x.Room(matrix.Depth), p.y.Room(p.y.Rows)), p)
 }
 
 func (p *matrices) left(c *run.Call, dst, spare []float32, batch, m0, m1 int) []float32 {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
@@ -61,30 +62,21 @@ const (
 	// less often and rows of C are longer.
 	longK, manyTiles = 1024, 8
 
-	// Of a tile with strips. stripsB is the part of B that is in strips together for one row of tiles, so that it stays in
-	// a second-level cache.
-	stripRows, stripsB = 48, 1 << 16
+	stripRows, stripsB = 48, 1 << 16 // of attention with strips: of a tile, and float32s that stay in a second-level cache
 )
 
 // newProduct plans the tiles. spare is the working memory that panels need in addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (run.Runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
-	larger, high, cut := 1, tileRows, 8
-	if p, ok := p.(striped); ok && p.unit() > 0 {
-		r.strips, high, cut = p, stripRows, gemm.Strip
-	}
+	larger := 1
 	if k > longK && m >= manyTiles*2*tileRows {
 		larger = 2
 	}
-	r.rows = min(m, larger*high, max(panelA/k, 1))
-	r.high, r.cols = k, min(n, tileCols, max(larger*panelB/k/cut*cut, 16))
-	if r.strips != nil {
-		down := (m + r.rows - 1) / r.rows
-		r.rows = (m + down - 1) / down          // equally high
-		if unit := r.strips.unit(); down == 1 { // each row of B is read once, and so it need not stay
-			r.cols = min(n, tileCols)
-			r.high = min(k, max(stripsB/r.cols/unit, 1)*unit)
-		}
+	r.rows = min(m, larger*tileRows, max(panelA/k, 1))
+	r.high, r.cols = k, min(n, tileCols, max(larger*panelB/k/8*8, 16))
+	if p, ok := p.(striped); ok && p.unit() > 0 {
+		t := matrix.NewTiles(batch, m, k, n, p.unit())
+		r.strips, r.rows, r.cols, r.high = p, t.Rows, t.Cols, t.High
 	}
 	r.spare = max(k, r.rows, r.cols) + spare
 	return r, r.room()
@@ -156,7 +148,13 @@ func (r *product) Span(c *run.Call, lo, hi, worker int) {
 				if fresh {
 					b, pitch = r.strips.strips(c, right, spare, batch, k0, k1, n0, n1)
 				}
+				if first := (batch*r.m+m0)*r.n + n0; k1 == r.k && r.rowMajor() && c.Out[0].Half != nil {
+					gemm.Fetch(c.Out[0].Half[first:], gemm.Rows[fp16.Bits]{Count: m1 - m0, N: n1 - n0, Stride: r.n})
+				}
 				for at := k0; at < k1; at += matrix.Depth {
+					if at > 0 && c.Pause(worker) {
+						return
+					}
 					depth := min(matrix.Depth, k1-at)
 					left, stride := r.strips.part(c, a, spare, batch, m0, m1, at, at+depth)
 					gemm.MulStrips(out, left, stride, b[(at-k0)*gemm.Strip:], pitch, m1-m0, n1-n0, depth, at > 0)

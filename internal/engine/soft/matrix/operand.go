@@ -10,10 +10,10 @@ import (
 )
 
 // Many is the rows that become columns together.
-const Many = gemm.Interleaved
+const Many = gemm.Turned
 
 // Depth is the rows of a flipped matrix that Strips decodes at a time, and a good number for Part.
-const Depth = 512
+const Depth = 256
 
 // Operand is a batch of matrices of rows x cols. Each is dense in memory; with
 // flip its rows and columns are exchanged there.
@@ -87,8 +87,13 @@ func (o *Operand) Strips(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c
 		for at := c0; at < c1; at += gemm.Strip {
 			end, strip := min(at+gemm.Strip, c1), dst[(at-c0)*pitch:]
 			if dense && v.Half != nil {
-				gemm.TurnStrip(strip, gemm.Rows[fp16.Bits]{Elements: v.Half[(matrix*o.Cols+at)*o.Rows+r0:],
-					Count: end - at, N: r1 - r0, Stride: o.Rows})
+				from := (matrix*o.Cols+at)*o.Rows + r0
+				rows := gemm.Rows[fp16.Bits]{Elements: v.Half[from:], Count: end - at, N: r1 - r0, Stride: o.Rows}
+				gemm.TurnStrip(strip, rows)
+				if from += rows.N; r1 == o.Rows { // next are those of the strip after this
+					from += (gemm.Strip - 1) * o.Rows
+				}
+				gemm.Fetch(v.Half[min(from, len(v.Half)):], rows)
 				continue
 			}
 			for r := r0; r < r1; r += Depth {
@@ -166,19 +171,7 @@ func (o *Operand) Copy(v *run.Vec, dst, spare []float32, matrix, r0, r1, c0, c1 
 // IntoColumns writes the rows of a matrix, high elements each, as columns beside each other of a matrix whose rows
 // begin width elements apart.
 func IntoColumns(dst []float32, width int, from []float32, high int) {
-	if len(from) == Many*high {
-		var rows [Many][]float32
-		for i := range rows {
-			rows[i] = from[i*high:][:high]
-		}
-		gemm.Interleave(dst, width, &rows)
-		return
-	}
-	for i := range len(from) / high {
-		for d, f := range from[i*high:][:high] {
-			dst[d*width+i] = f
-		}
-	}
+	gemm.Turn(dst, width, from, len(from)/high, high, high)
 }
 
 // Pack writes n elements of each of some rows, stride apart from element at of x on, to strips.

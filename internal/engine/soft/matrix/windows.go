@@ -233,7 +233,7 @@ func (t *tile) store(worker int) {
 	for ch, n := t.first, 0; ch < t.end; ch += n {
 		n = min(max(turnedMost/positions/8*8, 1), t.end-ch)
 		turned, at := t.turned[:n*positions], (t.batch*t.outputs+ch)*size+t.line*w.Out[2]+t.column
-		gemm.Turn(turned, t.sums[ch-t.first:], positions, n, width)
+		gemm.Turn(turned, positions, t.sums[ch-t.first:], positions, n, width)
 		if t.bias {
 			bias := t.spare[:n]
 			t.c.In[2].Load(bias, t.batch%w.Groups*t.outputs+ch)

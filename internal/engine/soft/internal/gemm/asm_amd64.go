@@ -66,6 +66,11 @@ func pickSixes(dst *float32, src *half, rows int, from int)
 //go:noescape
 func turnEights(dst *float32, src *float32, columns int, rows int, to int, from int)
 
+// fetchRows asks the second-level cache for the lines of 64 bytes of rows that are from elements apart.
+//
+//go:noescape
+func fetchRows(src *half, rows int, lines int, from int)
+
 // dotRows adds the products of 1 to 6 vectors, stride elements apart, with pairs of rows of pieces of 32 halves, which are from
 // elements apart, to sums, by elements apart for each vector.
 //

@@ -2836,7 +2836,7 @@ other12:
 	RET
 
 // func stripFloats(dst *float32, src *float32, rows int, strips int, byRow int, byStrip int, from int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·stripFloats(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2846,27 +2846,27 @@ TEXT ·stripFloats(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 	SHLQ $0x02, SI
-	LEAQ (SI)(SI*1), DI
-	MOVQ strips+24(FP), DI
-
-strip:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ rows+16(FP), R10
+	MOVQ rows+16(FP), DI
 
 row:
-	VMOVUPS (R9), Y0
-	VMOVUPS 32(R9), Y1
-	VMOVUPS Y0, (R8)
-	VMOVUPS Y1, 32(R8)
-	ADDQ    SI, R9
-	ADDQ    DX, R8
-	DECQ    R10
-	JNE     row
-	ADDQ    BX, AX
-	ADDQ    $+64, CX
-	DECQ    DI
-	JNE     strip
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ strips+24(FP), R10
+
+strip:
+	PREFETCHT0 (R9)(SI*4)
+	VMOVUPS    (R9), Y0
+	VMOVUPS    32(R9), Y1
+	VMOVUPS    Y0, (R8)
+	VMOVUPS    Y1, 32(R8)
+	ADDQ       $+64, R9
+	ADDQ       BX, R8
+	DECQ       R10
+	JNE        strip
+	ADDQ       DX, AX
+	ADDQ       SI, CX
+	DECQ       DI
+	JNE        row
 	VZEROUPPER
 	RET
 
@@ -2881,28 +2881,27 @@ TEXT ·stripHalves(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, BX
 	SHLQ $0x01, SI
-	LEAQ (SI)(SI*1), DI
-	MOVQ strips+24(FP), R8
-
-strip:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ rows+16(FP), R11
+	MOVQ rows+16(FP), DI
 
 row:
-	PREFETCHT0 (R10)(DI*8)
-	VCVTPH2PS  (R10), Y0
-	VCVTPH2PS  16(R10), Y1
-	VMOVUPS    Y0, (R9)
-	VMOVUPS    Y1, 32(R9)
-	ADDQ       SI, R10
-	ADDQ       DX, R9
-	DECQ       R11
-	JNE        row
-	ADDQ       BX, AX
-	ADDQ       $+32, CX
-	DECQ       R8
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ strips+24(FP), R10
+
+strip:
+	PREFETCHT0 (R9)(SI*4)
+	VCVTPH2PS  (R9), Y0
+	VCVTPH2PS  16(R9), Y1
+	VMOVUPS    Y0, (R8)
+	VMOVUPS    Y1, 32(R8)
+	ADDQ       $+32, R9
+	ADDQ       BX, R8
+	DECQ       R10
 	JNE        strip
+	ADDQ       DX, AX
+	ADDQ       SI, CX
+	DECQ       DI
+	JNE        row
 	VZEROUPPER
 	RET
 
@@ -4784,6 +4783,28 @@ row:
 	DECQ        SI
 	JNE         column
 	VZEROUPPER
+	RET
+
+// func fetchRows(src *half, rows int, lines int, from int)
+// Requires: MMX+
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ src+0(FP), AX
+	MOVQ from+24(FP), CX
+	SHLQ $0x01, CX
+	MOVQ rows+8(FP), DX
+
+row:
+	MOVQ AX, BX
+	MOVQ lines+16(FP), SI
+
+line:
+	PREFETCHT1 (BX)
+	ADDQ       $+64, BX
+	DECQ       SI
+	JNE        line
+	ADDQ       CX, AX
+	DECQ       DX
+	JNE        row
 	RET
 
 // func dotRows(vectors int, sums *float32, by int, x *float32, stride int, rows *half, from int, pieces int, pairs int)

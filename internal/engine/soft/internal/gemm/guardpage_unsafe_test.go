@@ -184,7 +184,7 @@ func TestPickedStaysInsideItsPages(t *testing.T) {
 				lines := fx.put(make([]float32, (k-1)*m+max(m, 8)), atEnd)
 				DecodeLines(lines, m, Rows[half]{x, k, m, m})
 				if lines = fx.put(make([]float32, m*k), atEnd); m <= width {
-					Turn(fc.put(make([]float32, m*k)[:min(m*k, most*width)], atEnd), lines, k, m, m)
+					Turn(fc.put(make([]float32, m*k)[:min(m*k, most*width)], atEnd), k, lines, k, m, m)
 				}
 			}
 		}

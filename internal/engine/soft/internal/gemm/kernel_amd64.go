@@ -5,8 +5,3 @@ package gemm
 //
 //go:noescape
 func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth int, fours, inside, wide bool)
-
-// interleaveTiles is Interleave of eight elements of each row, and of as many more as there are eights.
-//
-//go:noescape
-func interleaveTiles(dst *float32, width int, rows *[Interleaved]*float32, eights int)

@@ -5,7 +5,6 @@ package gemm
 // No kernel is AVX2 or wider, and so none of these is called.
 
 func walkTile(*float64, *float32, *int32, *float32, int, int, int, bool, bool, bool) {}
-func interleaveTiles(*float32, int, *[Interleaved]*float32, int)                     {}
 
 func stripTile(int, *float32, *float32, *float32, int, int, int, int, bool) {}
 func halfTile(int, *float32, *float32, *float32, int, int, int, int, bool)  {}
@@ -13,6 +12,7 @@ func stripFloats(*float32, *float32, int, int, int, int, int)               {}
 func stripHalves(*float32, *half, int, int, int, int, int)                  {}
 func stripTurned(*float32, *half, int, int)                                 {}
 func decodeRows(*float32, *half, int, int, int, int)                        {}
+func fetchRows(*half, int, int, int)                                        {}
 func dotRows(int, *float32, int, *float32, int, *half, int, int, int)       {}
 func addEights(*float32, *float32, int)                                     {}
 func addEach(*float32, *float32, int)                                       {}

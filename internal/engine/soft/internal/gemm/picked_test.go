@@ -133,14 +133,47 @@ func TestDecodeLines(t *testing.T) {
 		}
 		sameBits(t, want, got, "%d rows of %d", rows.Count, rows.N)
 
-		high, columns, from := 1+r.IntN(40), 1+r.IntN(40), 40
-		src, turned, as := normals(r, high*from), normals(r, high*columns), make([]float32, high*columns)
-		Turn(turned, src, high, columns, from)
-		for i := range as {
-			as[i] = src[i%high*from+i/high]
-		}
-		sameBits(t, as, turned, "%d rows of %d", high, columns)
 	}
+}
+
+// Rows become columns, and what lies beside and beyond them stays.
+func TestTurn(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	eachKernel(t, func(t *testing.T) {
+		for range 300 {
+			rows, columns, from := 1+r.IntN(40), 1+r.IntN(40), 40
+			to := rows + r.IntN(3)*r.IntN(20)
+			src, got := normals(r, rows*from), normals(r, columns*to+3)
+			want := slices.Clone(got)
+			for i := range rows * columns {
+				want[i%columns*to+i/columns] = src[i/columns*from+i%columns]
+			}
+			Turn(got[:(columns-1)*to+rows], to, src, rows, columns, from)
+			sameBits(t, want, got, "%d rows of %d, %d apart", rows, columns, to)
+		}
+	})
+}
+
+// BenchmarkTurn is a panel of 256 columns of eight rows at a time, beside copying as many elements.
+func BenchmarkTurn(b *testing.B) {
+	const n, width = 2048, 256
+	dst, src := make([]float32, n*width), make([]float32, n*Turned)
+	b.Run("panel", func(b *testing.B) {
+		b.SetBytes(4 * n * width)
+		for b.Loop() {
+			for at := 0; at < width; at += Turned {
+				Turn(dst[at:], width, src, Turned, n, n)
+			}
+		}
+	})
+	b.Run("copy", func(b *testing.B) {
+		b.SetBytes(4 * n * width)
+		for b.Loop() {
+			for at := 0; at < width; at += Turned {
+				copy(dst[at*n:], src)
+			}
+		}
+	})
 }
 
 func TestPickedRefuses(t *testing.T) {
@@ -163,8 +196,9 @@ func TestPickedRefuses(t *testing.T) {
 	require.Panics(t, func() { PackSixes(make([]float32, 26), sixes, Rows[half]{h, 5, 3, 2}) }, "a row too many")
 	require.Panics(t, func() { DecodeLines(make([]float32, 13), 3, Rows[half]{h, 3, 3, 3}) })
 	require.Panics(t, func() { DecodeLines(make([]float32, 14), 3, Rows[half]{h[:8], 3, 3, 3}) })
-	require.Panics(t, func() { Turn(x, c, 3, 5, 5) })
-	require.Panics(t, func() { Turn(x, c[:11], 3, 4, 4) })
+	require.Panics(t, func() { Turn(x, 3, c, 3, 5, 5) })
+	require.Panics(t, func() { Turn(x, 3, c[:11], 3, 4, 4) })
+	require.Panics(t, func() { Turn(x, 2, c, 3, 4, 4) }, "columns that overlap")
 }
 
 // BenchmarkPicked is of convolutions of networks, without what packs and turns: the floor is a bare tile of C in the

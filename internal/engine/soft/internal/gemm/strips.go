@@ -101,8 +101,8 @@ type Rows[T float32 | half] struct {
 	Count, N, Stride int
 }
 
-// packRows is the rows that PackStrips copies at a time: what it reads stays in the first-level cache.
-const packRows = 16
+// packRows is the rows that PackStrips copies in a call, during which a goroutine cannot be preempted.
+const packRows = 64
 
 // PackStrips copies rows into strips that begin pitch rows apart, from row at on and step apart there.
 func PackStrips[T float32 | half](dst []float32, pitch, at, step int, r Rows[T]) {
@@ -208,26 +208,51 @@ func DecodeLines(dst []float32, stride int, r Rows[half]) {
 	}
 }
 
-// Turn sets dst to the first columns of some rows, which are from elements apart, as rows that are beside each other.
-func Turn(dst, src []float32, rows, columns, from int) {
-	if min(rows, columns) < 1 || from < columns || len(dst) < rows*columns || len(src) < (rows-1)*from+columns {
+// Turned is the rows that Turn takes together.
+const Turned = 8
+
+// Turn sets dst to the first columns of some rows, which are from elements apart, as rows that are to elements apart.
+// It changes nothing between these, and shares no memory.
+func Turn(dst []float32, to int, src []float32, rows, columns, from int) {
+	if min(rows, columns) < 1 || from < columns || to < rows || len(dst) < (columns-1)*to+rows ||
+		len(src) < (rows-1)*from+columns {
 		panic("BUG: gemm: wrong sizes of a turned matrix")
 	}
-	if min(rows, columns) < 8 {
-		for i := range rows {
-			for j, f := range src[i*from:][:columns] {
-				dst[j*rows+i] = f
-			}
+	if machine >= simd.AVX2 && min(rows, columns) >= Turned {
+		// The last eights overlap those before.
+		turnEights(&dst[0], &src[0], columns/8, rows/8, to, from)
+		if rows%8 > 0 {
+			turnEights(&dst[rows-8], &src[(rows-8)*from], columns/8, 1, to, from)
+		}
+		if at := columns - 8; columns%8 > 0 {
+			turnEights(&dst[at*to], &src[at], 1, rows/8, to, from)
+			turnEights(&dst[at*to+rows-8], &src[(rows-8)*from+at], 1, 1, to, from)
 		}
 		return
 	}
-	// The last eights overlap those before.
-	turnEights(&dst[0], &src[0], columns/8, rows/8, rows, from)
-	if rows%8 > 0 {
-		turnEights(&dst[rows-8], &src[(rows-8)*from], columns/8, 1, rows, from)
+	i := 0
+	for ; i+Turned <= rows; i += Turned {
+		row := func(e int) []float32 { return src[(i+e)*from:][:columns] }
+		a, b, c, d, e, f, g, h := row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)
+		for j := range columns {
+			column := (*[Turned]float32)(dst[j*to+i:])
+			column[0], column[1], column[2], column[3] = a[j], b[j], c[j], d[j]
+			column[4], column[5], column[6], column[7] = e[j], f[j], g[j], h[j]
+		}
 	}
-	if at := columns - 8; columns%8 > 0 {
-		turnEights(&dst[at*rows], &src[at], 1, rows/8, rows, from)
-		turnEights(&dst[at*rows+rows-8], &src[(rows-8)*from+at], 1, 1, rows, from)
+	for ; i < rows; i++ {
+		for j, f := range src[i*from:][:columns] {
+			dst[j*to+i] = f
+		}
+	}
+}
+
+// Fetch asks the caches for the rows that x begins with and that are soon read or written: as many as r says, or as
+// there are, and like those.
+func Fetch(x []half, r Rows[half]) {
+	const line = 32
+	n := min(r.Count, (len(x)-r.N)/max(r.Stride, 1)+1)
+	if machine == simd.AVX2 && n > 0 && r.N > 0 && len(x) >= r.N {
+		fetchRows(&x[0], n, (r.N+line-1)/line, r.Stride)
 	}
 }

@@ -220,3 +220,13 @@ func BenchmarkStrips(b *testing.B) {
 		})
 	}
 }
+
+// TestFetch: rows that are not there are no fault.
+func TestFetch(t *testing.T) {
+	x := make([]half, 100)
+	for _, r := range []Rows[half]{{}, {Count: 1}, {Count: 3, N: 33, Stride: 40}, {Count: 2, N: 100, Stride: 0},
+		{Count: 1, N: 101, Stride: 200}, {Count: -1, N: 5, Stride: 5}} {
+		Fetch(x, r)
+		Fetch(nil, r)
+	}
+}

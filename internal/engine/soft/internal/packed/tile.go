@@ -188,11 +188,8 @@ func (t *Tiles) panel(integers, scales, room []float32, row int) {
 	panel(w.Bits, &p)
 	w.prepare(room, row*w.blocks(), n, exact, false, less)
 	for i := range 4 { // scales of eight rows, of the others, and products
-		var rows [gemm.Interleaved][]float32
-		for j := range rows {
-			rows[j] = room[i/2*padded(n)+(i%2*len(rows)+j)*w.blocks():][:w.blocks()]
-		}
-		gemm.Interleave(scales[i*len(rows):], 2*TileRows, &rows)
+		of := room[i/2*padded(n)+i%2*gemm.Turned*w.blocks():]
+		gemm.Turn(scales[i*gemm.Turned:], 2*TileRows, of, gemm.Turned, w.blocks(), w.blocks())
 	}
 }
 
