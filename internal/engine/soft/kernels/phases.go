@@ -8,6 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 	"github.com/anekit/anekit/internal/engine/soft/matrix"
 	"github.com/anekit/anekit/internal/engine/soft/run"
+	"github.com/anekit/anekit/internal/engine/soft/spatial"
 	"github.com/anekit/anekit/internal/ops"
 )
 
@@ -134,23 +135,31 @@ func (r *phases) bias(c *run.Call, dst []float32, batch, m0, m1, _, _ int) (b []
 	return b, true
 }
 
-// store writes rows to their phases of the result.
+// store writes rows to their phases of the result, two at a time where their elements lie beside each other.
 func (r *phases) store(c *run.Call, tile, _ []float32, batch, m0, m1, n0, n1, _ int) {
-	var room [tileCols]fp16.Bits
-	out, w, step := c.Out[0].Half, r.win.Out, r.strides[2]
-	for m := m0; m < m1; m++ {
-		row := room[:n1-n0]
-		halves.Encode(row, tile[(m-m0)*(n1-n0):][:n1-n0], 0)
-		plane, first := batch*r.outputs+m/len(r.first), r.first[m%len(r.first)]
-		for n := n0; len(row) > 0; {
-			d, h := n/w[2]/w[1]*r.strides[0]+first[0], n/w[2]%w[1]*r.strides[1]+first[1]
-			at := ((plane*r.out[0]+d)*r.out[1]+h)*r.out[2] + n%w[2]*step + first[2]
-			some := row[:min(w[2]-n%w[2], len(row))]
-			for _, v := range some {
-				out[at] = v
-				at += step
+	var rooms [2][tileCols]fp16.Bits
+	w, step, length := r.win.Out, r.strides[2], n1-n0
+	for m, rows := m0, 1; m < m1; m += rows {
+		plane, f := batch*r.outputs+m/len(r.first), m%len(r.first)
+		first := r.first[f]
+		if rows = 1; step == 2 && m+1 < m1 && f+1 < len(r.first) && r.first[f+1][2] > first[2] {
+			rows = 2
+		}
+		for i := range rows {
+			halves.Encode(rooms[i][:length], tile[(m-m0+i)*length:][:length], 0)
+		}
+		for n, line, across := 0, n0/w[2], n0%w[2]; n < length; line, across = line+1, 0 {
+			some := rooms[0][n:][:min(w[2]-across, length-n)]
+			d, h := line/w[1]*r.strides[0]+first[0], line%w[1]*r.strides[1]+first[1]
+			at := ((plane*r.out[0]+d)*r.out[1]+h)*r.out[2] + across*step + first[2]
+			if to := c.Out[0].Half[at:]; rows == 2 {
+				spatial.InTurn(to, some, rooms[1][n:])
+			} else {
+				for i, v := range some {
+					to[i*step] = v
+				}
 			}
-			row, n = row[len(some):], n+len(some)
+			n += len(some)
 		}
 	}
 }

@@ -19,3 +19,12 @@ func Repeat(dst, src []fp16.Bits, width int) (n int) {
 	}
 	return n
 }
+
+// InTurn fills to with the elements of a and b in turn.
+func InTurn(to, a, b []fp16.Bits) {
+	to, b = to[:2*len(a)], b[:len(a)]
+	for i, v := range a {
+		to[2*i] = v
+		to[2*i+1] = b[i]
+	}
+}
