@@ -30,7 +30,8 @@ type Windows struct {
 	together       int // blocks of output channels that are summed together
 	picks          *gemm.Picks
 	pointwise      bool // the panel is in the order of the products
-	inLines        bool // lines of the panel are whole lines of x, one after another, with padding at the same places
+	inLines        bool // lines of the panel are those of x that are gap apart, with padding at the same places
+	gap            int
 }
 
 // Limits of a rectangle. The sums and the panel are in a second-level cache, what is turned at a time in the first.
@@ -59,7 +60,10 @@ func NewWindows(w ops.Window, images, channels int, weight Operand, bias bool) *
 	r.step = min(w.Strides[1], r.high)
 	r.pitch = (r.columns-1)*w.Strides[2] + (w.Kernel[2]-1)*w.Dilations[2] + 1
 	r.plane = ((r.lines-1)*r.step+r.high)*r.pitch | 1 // odd, so that channels lie in different sets of a cache
-	r.inLines = r.step == w.Strides[1] && r.across == 1 && r.pitch >= w.Before[2]+w.In[2]
+	if r.gap = 1; r.high == 1 {
+		r.gap = w.Strides[1]
+	}
+	r.inLines = (r.step == w.Strides[1] || r.high == 1) && r.across == 1 && r.pitch > w.Before[2]
 	n := w.Out[1] * w.Out[2]
 	if r.pointwise = r.inLines && kernel*w.Strides[2] == 1 && w.In[1]*w.In[2] == n; r.pointwise {
 		if gemm.Columns(n)-n <= n/24 {
@@ -184,8 +188,8 @@ func (t *tile) fill(ch, n int) {
 		}
 		return
 	}
-	// Lines of x that follow each other are decoded together.
-	lo, hi := min(max(-top, 0), lines), max(min(lines, w.In[1]-top), 0)
+	// Lines of x that are equally far apart are decoded together.
+	lo, hi := min(max(t.gap-1-top, 0)/t.gap, lines), max(min(lines, (w.In[1]-top+t.gap-1)/t.gap), 0)
 	for i := range n {
 		plane, at := t.panel[i*t.plane:][:t.plane], base+i*size
 		if t.inLines && x.Half != nil {
@@ -193,7 +197,8 @@ func (t *tile) fill(ch, n int) {
 			clear(plane[max(hi, lo)*t.pitch:])
 			if lo < hi {
 				gemm.DecodeLines(t.panel[i*t.plane+lo*t.pitch+left:], t.pitch, gemm.Rows[fp16.Bits]{
-					Elements: x.Half[at+(top+lo)*w.In[2]:], Count: hi - lo, N: w.In[2], Stride: w.In[2]})
+					Elements: x.Half[at+(top+lo*t.gap)*w.In[2]:], Count: hi - lo, N: min(w.In[2], t.pitch-left),
+					Stride: t.gap * w.In[2]})
 			}
 			continue
 		}
