@@ -43,6 +43,8 @@ func (c *Cache) Append(layer int, k, v []byte) error {
 	if n >= sparingMany {
 		c.drop(2 * layer)
 		c.drop(2*layer + 1)
+	} else {
+		c.undropped = max(1, c.undropped)
 	}
 	return nil
 }

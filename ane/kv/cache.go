@@ -30,10 +30,10 @@ type Cache struct {
 	shares   *shares // the caches that share its pages; nil if it never forked
 	borrowed bool    // the pages are those of another cache
 
-	stages [2]stage // between memory and file
-	spare  []byte   // for tokens that are checked before they replace others
+	buffers [2]buffers // between memory and file
+	spare   []byte     // for tokens that are checked before they replace others
 
-	undropped int // tokens advanced in small parts since pages were dropped
+	undropped int // about the tokens advanced in small parts since pages were dropped; above 0 if pages were written
 }
 
 // New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm reserves
@@ -248,7 +248,7 @@ func (c *Cache) Close() error {
 	if !c.closed {
 		c.closed = true
 		c.leave()
-		c.stages, c.spare = [2]stage{}, nil
+		c.buffers, c.spare = [2]buffers{}, nil
 		err = errors.Join(err, c.retire())
 	}
 	switch {
@@ -288,6 +288,7 @@ func (c *Cache) move(op string, tokens int) error {
 	c.copied += int64(m.copySlots(c.memory, func(layer int) int {
 		return min(c.next+c.pending[layer], c.memory.tokens)
 	}))
+	c.undropped = max(1, c.undropped)
 	return c.adopt(op, m)
 }
 

@@ -9,6 +9,9 @@ import (
 // minShared is the number of bytes from which two goroutines read and copy.
 const minShared = 1 << 20
 
+// inTwo reports whether two goroutines move so many bytes.
+func inTwo(bytes int) bool { return bytes >= minShared && runtime.GOMAXPROCS(0) > 1 }
+
 // inTurn calls f for every i below n until one returns false, in two goroutines if two is set. They take one i after
 // another: a goroutine that gets no processor leaves them to the other. f gets the number of its goroutine.
 func inTurn(n int, two bool, f func(goroutine, i int) bool) {
@@ -25,7 +28,7 @@ func inTurn(n int, two bool, f func(goroutine, i int) bool) {
 		}
 	}
 	var other sync.WaitGroup
-	if two && runtime.GOMAXPROCS(0) > 1 {
+	if two {
 		other.Go(func() { work(1) })
 	}
 	work(0)

@@ -29,6 +29,55 @@ type file interface {
 	Sync() error
 }
 
+// vectored is a file that moves several parts of memory at once, all of them or with an error.
+type vectored interface {
+	writev(parts [][]byte) error
+	readv(parts [][]byte, offset int64) error
+}
+
+// writeTo returns what writes parts to w, and the least bytes of a part that is not copied together with others.
+func writeTo(w io.Writer) (write func(parts [][]byte) error, least int) {
+	if v, ok := w.(vectored); ok {
+		return v.writev, vectorBytes
+	}
+	return func(parts [][]byte) error {
+		for _, b := range parts {
+			n, err := w.Write(b)
+			if err == nil && n < len(b) {
+				err = io.ErrShortWrite
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, directBytes
+}
+
+// vectorBytes is the least bytes of a part of memory for which a call with one part more takes less than a copy.
+// directBytes is the same for a call of its own.
+const vectorBytes, directBytes = 1 << 10, 16 << 10
+
+// whole calls move with the parts that are left until none is. It changes parts.
+func whole(parts [][]byte, move func(parts [][]byte) (int, error)) error {
+	for len(parts) > 0 {
+		n, err := move(parts[:min(len(parts), maxPieces)])
+		if n < 1 && err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		for ; n > 0 && n >= len(parts[0]); parts = parts[1:] {
+			n -= len(parts[0])
+		}
+		if n > 0 {
+			parts[0] = parts[0][n:]
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // system is the operating system's files.
 type system struct{}
 
@@ -39,7 +88,7 @@ func (system) create(path string) (file, error) {
 			return nil, err
 		}
 		if claim(f, true) && same(f, path) {
-			return f, nil
+			return vectors{f}, nil
 		}
 		_ = f.Close() // another process has swept it
 	}
@@ -79,7 +128,7 @@ func (system) open(path string) (file, int64, error) {
 	if err != nil {
 		return nil, 0, closing(f, err)
 	}
-	return f, info.Size(), nil
+	return vectors{f}, info.Size(), nil
 }
 
 // rename replaces files, not pipes and devices. The new file gets the permissions of the one that it replaces.

@@ -9,3 +9,6 @@ const lockable = false
 
 // claim reports true.
 func claim(*os.File, bool) bool { return true }
+
+// vectors is a file that moves one part after another.
+type vectors struct{ *os.File }

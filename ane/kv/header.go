@@ -75,6 +75,11 @@ func (h *header) data() int    { return 2 * h.layers * h.tensor() }
 func (h *header) trailer() int { return 8 * (2*h.layers*h.heads + 1) }
 func (h *header) total() int   { return h.data() + h.trailer() }
 
+// group is the number of tensors that have about size bytes.
+func (h *header) group(size int) int {
+	return min(max(1, size/max(1, h.tensor())), maxSurfaces)
+}
+
 // end is the position after the tokens.
 func (h *header) end() int { return h.first + h.tokens }
 

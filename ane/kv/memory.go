@@ -2,12 +2,8 @@ package kv
 
 import (
 	"errors"
-	"os"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/host"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -144,7 +140,7 @@ func (m *memory) copySlots(from *memory, counts func(layer int) int) (n int) {
 
 // maxPiece is the longest piece of a head in bytes. It stays in the processor's second-level cache, so its checksum and
 // its copy read each byte from memory once.
-const maxPiece = stageBytes
+const maxPiece = 256 << 10
 
 // slot is the index of position p on the token axis.
 func (m *memory) slot(p int) int {
@@ -167,55 +163,13 @@ func (m *memory) piece(span []byte, head, p, to int) (b []byte, next int) {
 	return span[head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
 }
 
-// sum calls each for the pieces of a head, and returns the checksum of the bytes that each returns for them.
-func (m *memory) sum(h *xxh3.Hasher, span []byte, head, from, to int, each func([]byte) ([]byte, error)) (uint64,
-	error) {
-	h.Reset()
-	for p := from; p < to; {
-		b, next := m.piece(span, head, p, to)
-		b, err := each(b)
-		if err != nil {
-			return 0, err
-		}
-		if p == from && next == to { // a Hasher would copy it
-			return xxh3.Hash(b), nil
-		}
-		_, _ = h.Write(b) // a Hasher does not fail
-		p = next
+// each calls f for the bytes of positions [p, to) of a head, piece by piece.
+func (m *memory) each(span []byte, head, p, to int, f func([]byte)) {
+	for p < to {
+		var b []byte
+		b, p = m.piece(span, head, p, to)
+		f(b)
 	}
-	return h.Sum64(), nil
-}
-
-// view returns surface i for Save and Restore. A sparing cache has few pages of it, so it returns the second mapping,
-// which has them all if an engine of this process uses the surface. The caller closes it.
-func (c *Cache) view(m *memory, i int) ([]byte, *unimem.Mapping) {
-	if !c.sparing || m.tensors == nil || !host.Remap {
-		return m.spans[i], nil
-	}
-	t := m.tensors[i]
-	again, err := unimem.Map(t.Block())
-	if err != nil {
-		return m.spans[i], nil // the cache drops the pages afterwards
-	}
-	return again.Bytes()[t.Offset():][:len(m.spans[i])], again
-}
-
-// absent reports whether pages of a sparing cache do not exist yet, down to slot end. To write the files of the surfaces
-// does not zero them first. Padded rows, each of which is a piece, are written to the mapping.
-func (c *Cache) absent(m *memory, end int) bool {
-	return c.sparing && m.tensors != nil && m.layout.RowStride == m.layout.RowBytes() && m.touched < min(end, m.tokens)
-}
-
-// fileOf returns the file of surface i if its pages are absent, which the caller closes, and nil where it has none.
-func fileOf(m *memory, i int, absent bool) *os.File {
-	if !absent {
-		return nil
-	}
-	f, err := m.tensors[i].Block().Share()
-	if err != nil {
-		return nil // the mapping does as well
-	}
-	return f
 }
 
 // at is the offset of a piece in the file of surface i.

@@ -12,7 +12,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/internal/errtext"
-	"github.com/anekit/anekit/unimem"
 )
 
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
@@ -41,8 +40,8 @@ func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
 
 // source is a snapshot that is being read.
 type source struct {
-	r    io.Reader   // after the header
-	at   io.ReaderAt // the same file, which two goroutines may read at once; nil for a stream
+	r    io.Reader // after the header
+	at   vectored  // the same file, which two goroutines may read at once; nil for a stream
 	name string
 	head *header
 	raw  []byte // the text of head
@@ -122,7 +121,7 @@ func (c *Cache) place(op string, h *header) (*memory, error) {
 	if len(b) <= maxSpare {
 		c.spare = b
 	}
-	m := &memory{tokens: h.tokens, first: h.first, layout: c.memory.layout, spans: make([][]byte, 2*h.layers)}
+	m := &memory{tokens: max(1, h.tokens), first: h.first, layout: c.memory.layout, spans: make([][]byte, 2*h.layers)}
 	m.layout.RowStride, m.layout.PlaneStride = c.row, h.plane()
 	for i := range m.spans {
 		m.spans[i] = b[i*h.tensor():][:h.tensor()]
@@ -134,80 +133,56 @@ func (c *Cache) place(op string, h *header) (*memory, error) {
 func (c *Cache) read(op string, s *source, into *memory) error {
 	h := s.head
 	all := 2 * h.layers
-	sums, failed := make([]byte, 8*all*h.heads, h.trailer()), make([]error, all)
+	sums := make([]byte, 8*all*h.heads, h.trailer())
 	absent := c.absent(into, h.end())
-	span := func(st *stage, i int, each func([]byte) ([]byte, error)) error {
-		b, again := into.spans[i], (*unimem.Mapping)(nil)
-		if f := fileOf(into, i, absent); f != nil {
-			defer f.Close()
-			each = func(b []byte) ([]byte, error) {
-				read, err := st.in.Peek(len(b))
-				if err == nil {
-					_, err = f.WriteAt(read, into.at(i, b))
-				}
-				_, _ = st.in.Discard(len(read))
-				return read, err
-			}
-		} else {
-			b, again = c.view(into, i)
-			defer again.Close()
-		}
-		for head := range h.heads {
-			sum, err := into.sum(&st.sum, b, head, h.first, h.end(), each)
-			if err != nil {
-				return err
-			}
-			binary.LittleEndian.PutUint64(sums[8*(i*h.heads+head):], sum)
-		}
-		return nil
+	two, each := s.at != nil && inTwo(h.data()), h.group(batchBytes)
+	if two {
+		each = h.group(min(batchBytes, h.data()/8))
 	}
-	group := func(st *stage, r io.Reader, from, to int) bool {
-		fill := func(b []byte) ([]byte, error) {
-			_, err := io.ReadFull(r, b)
-			return b, err
-		}
-		switch {
-		case into.tensors == nil: // the heap has them as the file has
-			if _, err := fill(into.spans[from][:(to-from)*h.tensor()]); err != nil {
-				failed[from] = readError(op, s.name, tensorName(from), err)
-				return false
+	failed := make([]error, all)
+	inTurn((all+each-1)/each, two, func(goroutine, i int) bool {
+		from := i * each
+		b := &batch{buffers: &c.buffers[goroutine], m: into, h: h, sums: sums}
+		var read func(parts [][]byte) error
+		read, b.least = s.reader(from * h.tensor())
+		failed[from] = c.walk(b, from, min(from+each, all), absent, func(parts [][]byte) error {
+			if err := read(parts); err != nil {
+				return readError(op, s.name, tensorName(b.pieces[0].tensor)+" or after it", err)
 			}
-			fill = func(b []byte) ([]byte, error) { return b, nil }
-		case s.at == nil || h.plane() < directBytes || absent:
-			r = st.reader(r)
-		}
-		for i := from; i < to; i++ {
-			if err := span(st, i, fill); err != nil {
-				failed[i] = readError(op, s.name, tensorName(i), err)
-				return false
-			}
-		}
-		return true
-	}
-	var tail io.Reader
-	if s.at == nil {
-		tail = io.LimitReader(s.r, int64(h.total()))
-		group(&c.stages[0], tail, 0, all)
-		if into.tensors != nil {
-			tail = c.stages[0].in
-		}
-	} else {
-		section := func(from, to int) io.Reader {
-			return io.NewSectionReader(s.at, int64(len(s.raw)+from), int64(to-from))
-		}
-		each := max(1, stageBytes/max(1, h.tensor())) // tensors of a group
-		inTurn((all+each-1)/each, h.data() >= minShared, func(goroutine, i int) bool {
-			from, to := i*each, min(i*each+each, all)
-			return group(&c.stages[goroutine], section(from*h.tensor(), to*h.tensor()), from, to)
+			return nil
 		})
-		tail = section(h.data(), h.total())
-	}
+		return failed[from] == nil
+	})
 	for _, err := range failed {
 		if err != nil {
 			return err
 		}
 	}
-	return s.verify(op, sums, tail)
+	read, _ := s.reader(h.data())
+	return s.verify(op, sums, read)
+}
+
+// reader returns what reads parts of the snapshot from an offset of its data on, and the least bytes of a part that is
+// not copied together with others. A stream is there already.
+func (s *source) reader(offset int) (read func(parts [][]byte) error, least int) {
+	if s.at == nil {
+		return func(parts [][]byte) error {
+			for _, b := range parts {
+				if _, err := io.ReadFull(s.r, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, directBytes
+	}
+	at := int64(len(s.raw) + offset)
+	return func(parts [][]byte) error {
+		from := at
+		for _, b := range parts {
+			at += int64(len(b))
+		}
+		return s.at.readv(parts, from)
+	}, vectorBytes
 }
 
 // check reads a snapshot for its checksums alone.
@@ -222,13 +197,16 @@ func (s *source) check(op string) error {
 		}
 		sums = binary.LittleEndian.AppendUint64(sums, sum.Sum64())
 	}
-	return s.verify(op, sums, in)
+	return s.verify(op, sums, func(parts [][]byte) error {
+		_, err := io.ReadFull(in, parts[0])
+		return err
+	})
 }
 
-// verify compares the checksums of the heads with those that tail has.
-func (s *source) verify(op string, sums []byte, tail io.Reader) error {
+// verify compares the checksums of the heads with those that read finds after them.
+func (s *source) verify(op string, sums []byte, read func(parts [][]byte) error) error {
 	stored := make([]byte, s.head.trailer())
-	if _, err := io.ReadFull(tail, stored); err != nil {
+	if err := read([][]byte{stored}); err != nil {
 		return readError(op, s.name, sumsName, err)
 	}
 	sums = seal(s.raw, sums)
@@ -246,14 +224,11 @@ func (s *source) verify(op string, sums []byte, tail io.Reader) error {
 
 // wipe zeroes the slots of a snapshot that was not restored.
 func (c *Cache) wipe(h *header) {
-	for i := range c.memory.spans {
+	for i, span := range c.memory.spans {
 		for head := range h.heads {
-			for p := h.first; p < h.end(); {
-				var b []byte
-				b, p = c.memory.piece(c.memory.spans[i], head, p, h.end())
-				clear(b)
-			}
+			c.memory.each(span, head, h.first, h.end(), func(b []byte) { clear(b) })
 		}
+		c.drop(i)
 	}
 }
 
@@ -268,14 +243,11 @@ func (c *Cache) take(op string, h *header, from *memory) error {
 			return err
 		}
 	}
-	inTurn(len(from.spans), h.data() >= minShared, func(_, i int) bool {
-		packed := from.spans[i]
+	inTurn(len(from.spans), inTwo(h.data()), func(_, i int) bool {
+		packed, s := from.spans[i], c.surface(c.memory, i, false)
+		defer s.close()
 		for head := range h.heads {
-			for p := h.first; p < h.end(); {
-				var b []byte
-				b, p = c.memory.piece(c.memory.spans[i], head, p, h.end())
-				packed = packed[copy(b, packed):]
-			}
+			c.memory.each(s.span, head, h.first, h.end(), func(b []byte) { packed = packed[copy(b, packed):] })
 		}
 		return true
 	})

@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"bufio"
 	"encoding/binary"
 	"io"
 	"os"
@@ -11,37 +10,9 @@ import (
 	"github.com/anekit/anekit/internal/errtext"
 )
 
-// stageBytes is the size of a buffer between memory and file. A piece of directBytes or more passes by the buffer: to
-// copy it takes longer than a system call.
-const stageBytes, directBytes = 256 << 10, 16 << 10
-
-// stage is what one goroutine needs between memory and file.
-type stage struct {
-	in  *bufio.Reader
-	out *bufio.Writer
-	sum xxh3.Hasher
-}
-
-// reader returns the buffer for r.
-func (s *stage) reader(r io.Reader) *bufio.Reader {
-	if s.in == nil {
-		s.in = bufio.NewReaderSize(nil, stageBytes)
-	}
-	s.in.Reset(r)
-	return s.in
-}
-
-// writer returns the buffer for w.
-func (s *stage) writer(w io.Writer) *bufio.Writer {
-	if s.out == nil {
-		s.out = bufio.NewWriterSize(nil, stageBytes)
-	}
-	s.out.Reset(w)
-	return s.out
-}
-
 // Save writes a snapshot of the tokens of the cache, without those appended without Advance. Equal caches with equal
-// fingerprints give equal bytes. Save writes 512 KiB at most at a time, and needs a buffer of 256 KiB.
+// fingerprints give equal bytes. After the header, Save writes 256 KiB or a
+// token of a head at most at a time. It needs a buffer of 256 KiB.
 //
 // Errors: ErrClosed, ane.ErrStale, ErrSize (a Fingerprint that a header cannot hold), os.ErrInvalid for a nil Writer,
 // and those of w.
@@ -63,46 +34,24 @@ func (c *Cache) Save(w io.Writer, f Fingerprint) error {
 
 // writeSnapshot writes the snapshot that h describes.
 func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
-	s := &c.stages[0]
-	out, raw := s.writer(w), h.encode()
-	write := func(b []byte) error {
-		_, err := out.Write(b)
-		return err
-	}
-	if err := write(raw); err != nil {
-		return err
-	}
-	sums := make([]byte, 0, h.trailer())
-	each := func(b []byte) ([]byte, error) {
-		if len(b) < directBytes {
-			return b, write(b)
-		}
-		if err := out.Flush(); err != nil {
-			return b, err
-		}
-		n, err := w.Write(b)
-		if err == nil && n < len(b) {
-			err = io.ErrShortWrite
-		}
-		return b, err
-	}
-	for i := range c.memory.spans {
-		span, again := c.view(c.memory, i)
-		for head := range h.heads {
-			sum, err := c.memory.sum(&s.sum, span, head, h.first, h.end(), each)
-			if err != nil {
-				_ = again.Close() // which loses nothing
-				return err
+	raw, sums := h.encode(), make([]byte, 8*2*h.layers*h.heads, h.trailer())
+	write, least := writeTo(w)
+	before := [][]byte{raw}
+	b := &batch{buffers: &c.buffers[0], m: c.memory, h: h, save: true, least: least, sums: sums}
+	each := h.group(batchBytes)
+	for i := 0; i < 2*h.layers; i += each {
+		err := c.walk(b, i, min(i+each, 2*h.layers), false, func(parts [][]byte) error {
+			if before != nil {
+				parts, before = append(before, parts...), nil
 			}
-			sums = binary.LittleEndian.AppendUint64(sums, sum)
+			return write(parts)
+		})
+		if err != nil {
+			return err
 		}
-		_ = again.Close()
-		c.drop(i)
 	}
-	if err := write(seal(raw, sums)); err != nil {
-		return err
-	}
-	return out.Flush()
+	c.dropAll()
+	return write(append(before, seal(raw, sums)))
 }
 
 // seal returns the checksums of all heads with one more: of the header and of themselves.

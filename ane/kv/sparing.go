@@ -13,8 +13,11 @@ func (c *Cache) drop(span int) {
 	}
 }
 
-// dropAll drops the pages of all layers.
+// dropAll drops the pages of all layers if the cache has written any since it dropped them.
 func (c *Cache) dropAll() {
+	if c.undropped == 0 {
+		return
+	}
 	for i := range c.memory.spans {
 		c.drop(i)
 	}

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -55,6 +56,16 @@ func TestRoomGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.kv")
 	require.NoError(t, s.SaveFile(t.Context(), path, Snapshot{Prompt: s.Tokens()}))
 	fresh := begin(t, m)
+	_, err = fresh.RestoreFile(t.Context(), path, all[:3])
+	require.ErrorIs(t, err, ErrSnapshot, "another prompt")
+	bytes, err := os.ReadFile(path)
+	require.NoError(t, err)
+	bytes[len(bytes)/2] ^= 1
+	damaged := filepath.Join(t.TempDir(), "damaged.kv")
+	require.NoError(t, os.WriteFile(damaged, bytes, 0o600))
+	_, err = fresh.RestoreFile(t.Context(), damaged, nil)
+	require.ErrorIs(t, err, kv.ErrCorrupt)
+	require.Equal(t, kv.Step, fresh.Cache().Cap(), "only a whole snapshot of this prompt makes room")
 	_, err = fresh.RestoreFile(t.Context(), path, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1280, fresh.Cache().Cap())

@@ -126,11 +126,6 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (S
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if _, n, err := kv.NoteFile(path); err == nil && n <= s.model.o.tokens {
-		if err := s.makeRoom(op, n); err != nil {
-			return Snapshot{}, err
-		}
-	}
 	var t Snapshot
 	taken := 0
 	err = s.cache.RestoreFileNote(path, print, func(note []byte, tokens int) error {
@@ -144,7 +139,13 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (S
 		if prompt != nil && !slices.Equal(prompt, t.Prompt) {
 			return fmt.Errorf("the snapshot is of another prompt: %s", difference(t.Prompt, prompt))
 		}
-		return nil
+		if tokens <= s.cache.Cap() || tokens > s.model.o.tokens {
+			return nil // it fits, or kv reports that it does not
+		}
+		if _, err := kv.CheckFile(path); err != nil { // before the room grows
+			return err
+		}
+		return s.makeRoom(op, tokens)
 	})
 	if err != nil {
 		return Snapshot{}, &Error{Base: errtext.Base{Op: op, Err: ErrSnapshot, Cause: err}, Name: path}
