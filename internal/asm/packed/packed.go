@@ -68,16 +68,20 @@ not be exact in float32. With 256 bits under is that number, rounded, and over w
 		`makes integers of 16 bits of a vector and returns the bits of the greatest magnitude in it, or that it is steep. It
 uses AVX2.`)
 	w.words()
-	f.Func("panel", "(integers int, d *paneling)", `stores the integers of 16 rows as signed bytes: of each row two columns, then
-the next two. With 4 bits the first and third of four columns come before the others. It uses AVX2.`)
-	for _, integers := range []int{4, 8} {
-		f.When("integers", integers, func() { w.panel(integers) })
+	f.Func("panel", "(spread int, d *paneling)", `stores 16 rows: 32 bits of each, then the next ones. With spread they are
+16 bits, a byte for each integer, of which a byte of a row has so many. It uses AVX2.`)
+	for spread := range 3 {
+		f.When("spread", spread, func() { w.panel(spread) })
 	}
 	f.RET()
-	f.Func("tile", "(vectors int, d *tiling)",
-		"adds the products of a panel with 1 to 6 vectors of words to sums of 32 for each vector. It uses AVX2.")
-	for vectors := range 6 {
-		f.When("vectors", vectors+1, func() { w.tile(vectors + 1) })
+	f.Func("tile", "(integers, vectors int, d *tiling)", `adds the products of a panel with 1 to 6 vectors of words to sums of 32
+for each vector. Integers have some bits, or 0 where they are spread. It uses AVX2.`)
+	for _, integers := range []int{0, 4, 8} {
+		f.When("integers", integers, func() {
+			for vectors := range 6 {
+				f.When("vectors", vectors+1, func() { w.tile(integers, vectors+1) })
+			}
+		})
 	}
 	f.RET()
 	f.Func("wordRows", "(signed int, d *wordy)",

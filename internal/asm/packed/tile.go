@@ -55,12 +55,18 @@ func (w width) words() {
 	w.End()
 }
 
-// panel stores the integers of 16 rows as signed bytes: two columns of each row, then the next two.
-func (w width) panel(integers int) {
+// panel stores the integers of 16 rows: 32 bits of each row, then the next ones. Spread as bytes, it is 16 bits of each
+// row for the first eight rows and then the others: one byte for each, or two for what has two integers.
+func (w width) panel(spread int) {
 	d := w.Dereference(w.Param("d"))
 	to, line, line3 := w.Whole(d.Field("to")), w.Whole(d.Field("line")), w.GP64()
 	var fours [4]reg.GPVirtual
 	fours[0] = w.Whole(d.Field("data"))
+	bytes := w.Fresh("bytes")
+	w.TESTQ(fours[0], fours[0])
+	w.JNE(bytes)
+	w.Load(d.Field("floats"), fours[0])
+	w.Here(bytes)
 	for i := range fours[1:] {
 		fours[i+1] = w.GP64()
 		w.LEAQ(Mem{Base: fours[i], Index: line, Scale: 4}, fours[i+1])
@@ -69,54 +75,54 @@ func (w width) panel(integers int) {
 	flip := w.Vector()
 	w.VPBROADCASTD(w.Place(d.Field("flip")), flip)
 	w.Times("step", w.Whole(d.Field("steps")), func() {
-		r := w.Vectors(8)
-		for i := range r {
-			w.VBROADCASTI128(row(fours[i/4], line, line3, i%4, 0), r[i])
-			w.VINSERTI128(Imm(1), row(fours[2+i/4], line, line3, i%4, 0), r[i], r[i])
-			w.VPXOR(flip, r[i], r[i])
-		}
-		for i, r := range w.transpose(r) {
-			if integers == 8 {
-				w.VMOVDQU(r, emit.At(to, 32*i))
-				continue
+		for half := range 2 {
+			r, pairs := w.Vectors(4), w.Vectors(4)
+			for i := range r {
+				w.VMOVDQU(row(fours[2*half], line, line3, i, 0), r[i].AsX())
+				w.VINSERTI128(Imm(1), row(fours[2*half+1], line, line3, i, 0), r[i], r[i])
+				w.VPXOR(flip, r[i], r[i])
 			}
-			nibbles, high := w.Constant(0x0f0f0f0f), w.Vector()
-			w.VPSRLW(Imm(4), r, high)
-			for half, r := range []reg.VecVirtual{r, high} {
-				w.VPAND(nibbles, r, r)
-				w.VPSUBB(w.Table(8, func(int) int { return 0x08080808 }), r, r)
-				w.VMOVDQU(r, emit.At(to, 64*i+32*half))
+			for i := range 2 {
+				w.VPUNPCKLDQ(r[2*i+1], r[2*i], pairs[i])
+				w.VPUNPCKHDQ(r[2*i+1], r[2*i], pairs[2+i])
+			}
+			for i := range 2 {
+				w.VPUNPCKLQDQ(pairs[2*i+1], pairs[2*i], r[2*i])
+				w.VPUNPCKHQDQ(pairs[2*i+1], pairs[2*i], r[2*i+1])
+			}
+			for i := range r {
+				if spread == 0 {
+					w.VMOVDQU(r[i], emit.At(to, 64*i+32*half))
+				}
+				for part := range spread {
+					w.spread(r[i], part, 2-spread, emit.At(to, 64*(spread*i+part)+16*half))
+				}
 			}
 		}
 		for _, four := range fours {
 			w.Add(16, four)
 		}
-		w.Add(2048/integers, to)
+		w.Add(256*max(spread, 1), to)
 	})
 	w.End()
 }
 
-// transpose exchanges rows and columns of eight words in each half of eight vectors.
-func (w width) transpose(r []reg.VecVirtual) []reg.VecVirtual {
-	words, doubles, quads := w.Vectors(8), w.Vectors(8), w.Vectors(8)
-	for i := range 4 {
-		w.VPUNPCKLWD(r[2*i+1], r[2*i], words[2*i])
-		w.VPUNPCKHWD(r[2*i+1], r[2*i], words[2*i+1])
+// spread stores the bytes of eight rows of 32 bits, or those of the integers of a part of each byte.
+func (w width) spread(r reg.VecVirtual, part, whole int, m Mem) {
+	b := w.Vector()
+	w.VPSRLW(Imm(uint64(4*part)), r, b)
+	if whole == 0 {
+		w.VPAND(w.Table(8, func(int) int { return 0x0f0f0f0f }), b, b)
 	}
-	for i := range 4 { // row i/2*4 and the next ones, column i%2*4 and the next ones
-		low, high := words[i/2*4+i%2], words[i/2*4+2+i%2]
-		w.VPUNPCKLDQ(high, low, doubles[2*i])
-		w.VPUNPCKHDQ(high, low, doubles[2*i+1])
-	}
-	for i := range 4 {
-		w.VPUNPCKLQDQ(doubles[4+i], doubles[i], quads[2*i])
-		w.VPUNPCKHQDQ(doubles[4+i], doubles[i], quads[2*i+1])
-	}
-	return quads
+	w.VPSHUFB(w.Bytes(32, func(i int) int { return i%2 + i/2%4*4 + i/8%2*2 }), b, b)
+	w.VPERMQ(Imm(0xd8), b, b)
+	w.VMOVDQU(b.AsX(), m)
+	w.VEXTRACTI128(Imm(1), b, m.Offset(32))
 }
 
-// tile adds the products of 16 rows of a panel with some vectors of words to sums.
-func (w width) tile(vectors int) {
+// tile adds the products of 16 rows of a panel with some vectors of words to sums. The panel has integers of some bits,
+// or bytes that are spread.
+func (w width) tile(integers, vectors int) {
 	d := w.Dereference(w.Param("d"))
 	panel, scale, x := w.Whole(d.Field("panel")), w.Whole(d.Field("scale")), w.Whole(d.Field("x"))
 	units, means, sums := w.Whole(d.Field("units")), w.Whole(d.Field("means")), w.Whole(d.Field("sums"))
@@ -156,14 +162,25 @@ func (w width) tile(vectors int) {
 				}
 				w.ADDQ(fetched, ahead)
 				for pair := range 4 {
-					integers := w.Vectors(2)
-					for half, r := range integers {
-						w.VPMOVSXBW(emit.At(panel, 32*pair+16*half), r)
+					parts := w.Vectors(2) // of 32 bits, those of this pair
+					for half, r := range parts {
+						if integers == 0 {
+							w.VPMOVZXBW(emit.At(panel, 32*pair+16*half), r)
+							continue
+						}
+						at, shift := 64*(pair*integers/16)+32*half, integers*pair%16
+						w.VMOVDQU(emit.At(panel, at), r)
+						if shift > 0 {
+							w.VPSRLW(Imm(uint64(shift)), r, r)
+						}
+						if shift+integers < 16 {
+							w.VPAND(w.Table(8, func(int) int { return (1<<integers - 1) * 0x10001 }), r, r)
+						}
 					}
 					each(func(i int, at func(reg.Register, int) Mem) {
 						both := w.Vector()
 						w.VPBROADCASTD(at(x, 4*pair), both)
-						for half, r := range integers {
+						for half, r := range parts {
 							product := both // for the second
 							if half == 0 {
 								product = w.Vector()
@@ -173,7 +190,7 @@ func (w width) tile(vectors int) {
 						}
 					})
 				}
-				w.Add(128, panel)
+				w.Add([]int{128, 64, 128}[integers/4], panel)
 				for _, x := range xs {
 					w.Add(16, x)
 				}
@@ -191,18 +208,20 @@ func (w width) tile(vectors int) {
 			})
 			w.Add(4, units)
 		})
+		product := w.Whole(d.Field("product"))
 		each(func(i int, at func(reg.Register, int) Mem) {
 			mean := w.Vector()
 			w.VBROADCASTSS(at(means, 0), mean)
 			for half := range 2 {
 				r, sum := w.Vector(), emit.At(sums, 128*i+32*half)
 				w.VMOVUPS(sum, r)
-				w.VFNMADD231PS(emit.At(scale, 64+32*half), mean, r)
+				w.VFNMADD231PS(emit.At(product, 32*half), mean, r)
 				w.VMOVUPS(r, sum)
 			}
 		})
 		w.Add(4, means)
-		w.Add(128, scale)
+		w.Add(64, scale)
+		w.ADDQ(Imm(64), w.Place(d.Field("product")))
 	})
 	w.End()
 }

@@ -115,5 +115,5 @@ func (s *Step) expTable(elements int) *halves.Table {
 	return s.Arith.Tables.Of(key, elements, func(h fp16.Bits) fp16.Bits {
 		y, _ := r.Unary("exp", h, 0)
 		return y
-	})
+	}, nil)
 }

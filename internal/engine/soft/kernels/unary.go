@@ -56,7 +56,11 @@ func unary(s *Step) (run.Runner, int) {
 // lookUp makes the runner of a function of one half, which has a table in a step of many elements.
 func (s *Step) lookUp(key string, f func(fp16.Bits) fp16.Bits) run.Runner {
 	n, cost := s.Out[0].len(), 1
-	t := s.Arith.Tables.Of(key, n, f)
+	var fill func(values []fp16.Bits)
+	if times := s.Op == "silu"; s.Arith.Operand == 0 && (times || s.Op == "sigmoid") {
+		fill = func(values []fp16.Bits) { halves.Sigmoids(values, times, f) }
+	}
+	t := s.Arith.Tables.Of(key, n, f, fill)
 	if t.Bytes() == 0 {
 		cost = mathCost
 	}

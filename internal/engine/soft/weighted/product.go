@@ -52,7 +52,7 @@ func (r *product) Span(c *run.Call, _, _, worker int) {
 	sums, bias, room := work[:r.sums()-piece], work[r.sums()-piece:r.sums()], work[r.sums():]
 	f := factor{product: r, x: room}
 	if r.w != nil {
-		f.x, f.tiles = room[:r.cols], r.w.Tiles(room[r.cols:])
+		f.x, f.tiles = room[:r.cols], r.w.Tiles(room[r.cols:], min(r.n, r.most))
 	}
 	loaded := -1
 	for i, ok := c.Take(); ok && !c.Pause(worker); i, ok = c.Take() {

@@ -98,3 +98,37 @@ func Divide(dst []fp16.Bits, x []float32, by float64) {
 		dst[i] = fp16.FromFloat64(math.FMA(math.FMA(-q, by, v), inverse, q))
 	}
 }
+
+// Sigmoids sets each values[i] to 1 / (1 + e^-x) of the half i, or with times to x times that. It calls exactly where
+// the margin of float32 does not decide, and for halves that are not finite.
+func Sigmoids(values []fp16.Bits, times bool, exactly func(fp16.Bits) fp16.Bits) {
+	const some = 1 << 10 // of one exponent
+	var high [some]fp16.Bits
+	var q, above [some]float32
+	for from := 0; from < len(values); from += some {
+		low, finite := values[from:][:some], from&infinity != infinity
+		for i := range low {
+			low[i] = fp16.Bits(from+i) | sign
+		}
+		if finite {
+			new(Sums).Exp(q[:], low, 0)
+		}
+		for i, e := range q {
+			y := 1 / (1 + e)
+			if from >= sign {
+				y *= e
+			}
+			if times {
+				y *= fp16.Bits(from + i).Float32()
+			}
+			q[i], above[i] = y*(1-margin), y*(1+margin)
+		}
+		fp16.Encode(low, q[:])
+		fp16.Encode(high[:], above[:])
+		for i, h := range high {
+			if !finite || low[i] != h {
+				low[i] = exactly(fp16.Bits(from + i))
+			}
+		}
+	}
+}

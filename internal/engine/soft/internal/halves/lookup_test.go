@@ -2,6 +2,7 @@ package halves
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -48,7 +49,7 @@ func TestTables(t *testing.T) {
 		}
 		require.Equal(t, fp16.Bits(7^0x155), table.Value(7))
 	}
-	few, some, again := tables.Of("f", 255, f), tables.Of("f", 256, f), tables.Of("f", Tabled-1, f)
+	few, some, again := tables.Of("f", 255, f, nil), tables.Of("f", 256, f, nil), tables.Of("f", Tabled-1, f, nil)
 	require.Same(t, some, again)
 	require.Equal(t, []int{0, tableBytes}, []int{few.Bytes(), some.Bytes()})
 	const shares = 16
@@ -67,10 +68,39 @@ func TestTables(t *testing.T) {
 	}
 	require.EqualValues(t, 2*entries-shares+1000*100, calls.Load())
 	calls.Store(0)
-	use(tables.Of("g", Tabled, f), 1)
+	use(tables.Of("g", Tabled, f, nil), 1)
 	require.EqualValues(t, entries, calls.Load())
 	for i := range maxTables {
-		tables.Of(fmt.Sprint(i), Tabled, f)
+		tables.Of(fmt.Sprint(i), Tabled, f, nil)
 	}
-	require.NotSame(t, some, tables.Of("f", 256, f), "it was forgotten")
+	require.NotSame(t, some, tables.Of("f", 256, f, nil), "it was forgotten")
+}
+
+// TestSigmoids: every value is the one that float64 rounds to, most of them without computing it.
+func TestSigmoids(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for _, times := range []bool{false, true} {
+			calls := 0
+			f := func(h fp16.Bits) fp16.Bits {
+				calls++
+				x := float64(h.Float32())
+				y := 1 / (1 + math.Exp(-x))
+				if times {
+					y *= x
+				}
+				return fp16.FromFloat64(y)
+			}
+			var tables Tables
+			table := tables.Of("sigmoid", Tabled, f, func(values []fp16.Bits) { Sigmoids(values, times, f) })
+			var all [entries]fp16.Bits
+			for i := range all {
+				all[i] = fp16.Bits(i)
+			}
+			table.Apply(all[:], all[:])
+			require.Less(t, calls, 1<<13)
+			for i, got := range all {
+				require.Equal(t, f(fp16.Bits(i)), got, "%#x", i)
+			}
+		}
+	})
 }

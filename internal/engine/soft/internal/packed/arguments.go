@@ -81,21 +81,23 @@ type wording struct {
 	order           [16]byte // of the bytes of each eight integers
 }
 
-// paneling are the arguments of panel: a step is 16 bytes of each row.
+// paneling are the arguments of panel: a step is 16 bytes of each row, of data or else of floats.
 type paneling struct {
-	data  *byte
-	to    *float32
-	line  int // bytes of a row
-	steps int
-	flip  uint32 // the bits that make integers signed, or with 4 bits unsigned
+	data   *byte
+	floats *float32
+	to     *float32
+	line   int // bytes of a row
+	steps  int
+	flip   uint32 // the bits that make integers unsigned
 }
 
 // tiling are the arguments of tile: blocks of some groups, each of steps of eight columns. For each block scale has 16
-// scales, then their products with offsets. For each vector x has words, units that of each group, and means the sum of
-// each block. A step fetches two lines of memory: the first one ahead bytes after data, those of the next one fetched
-// bytes later.
+// scales, and product their products with offsets. For each vector x has words, units that of each group, and means the
+// sum of each block. A step fetches two lines of memory: the first one ahead bytes after data, those of the next one
+// fetched bytes later.
 type tiling struct {
-	panel, scale        *float32
+	panel               *float32
+	scale, product      *float32
 	x, units, means     *float32
 	sums                *float32
 	line                int // bytes between vectors

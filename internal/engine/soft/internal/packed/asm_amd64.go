@@ -40,16 +40,17 @@ func multiply(integers int, found int, d *dots)
 //go:noescape
 func words(f *wording) (most uint32, steep bool)
 
-// panel stores the integers of 16 rows as signed bytes: of each row two columns, then
-// the next two. With 4 bits the first and third of four columns come before the others. It uses AVX2.
+// panel stores 16 rows: 32 bits of each, then the next ones. With spread they are
+// 16 bits, a byte for each integer, of which a byte of a row has so many. It uses AVX2.
 //
 //go:noescape
-func panel(integers int, d *paneling)
+func panel(spread int, d *paneling)
 
-// tile adds the products of a panel with 1 to 6 vectors of words to sums of 32 for each vector. It uses AVX2.
+// tile adds the products of a panel with 1 to 6 vectors of words to sums of 32
+// for each vector. Integers have some bits, or 0 where they are spread. It uses AVX2.
 //
 //go:noescape
-func tile(vectors int, d *tiling)
+func tile(integers int, vectors int, d *tiling)
 
 // wordRows adds the products of 16 rows of bytes with one vector of words to sums. It uses AVX2.
 //

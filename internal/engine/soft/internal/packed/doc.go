@@ -37,15 +37,17 @@
 // # Products of words
 //
 // Programs ask for them: see package buildinfo. Tiles multiply some vectors by 16 rows with AVX2: integers of 4 or 8
-// bits in blocks of a multiple of 32 columns. Of 8 bits they multiply a single vector too. A group of a vector is as many of its columns as divide a block and 128, a
+// bits in blocks of a multiple of 32 columns. Of 8 bits they multiply a single vector too. A panel has the integers of
+// the rows side by side, as they are or, where many vectors share the work, in bytes: the products are the same. A
+// group of a vector is as many of its columns as divide a block and 128, a
 // power of two. It becomes integers n * unit of 16 bits, where unit is 2^-14 times the power of two in its greatest
 // element, and n is rounded to even. A vector is steep here if half of some 32 columns are less than 2^-8 of that. What
 // the integers of a steep vector leave becomes integers in the same way, which are added last. Other elements are off
 // by at most 2^-15 of their group's greatest. In float32, and with each product and sum in one operation,
 //
-//   - a sum starts at 0. For each block in order it adds sum(q * n) * (scale * unit) of each group, then subtracts
-//     scale * offset times the sum of n * unit. q are integers with a sign: of unsigned ones 2^(bits-1) is taken, here
-//     and from the offset,
+//   - a sum starts at 0. For each block in order it adds sum(u * n) * (scale * unit) of each group, then subtracts
+//     scale * offset times the sum of n * unit. u are integers without a sign: to others 2^(bits-1) is added, here and
+//     to the offset,
 //   - a single vector has eight such sums without offsets and one with those alone, and takes integers as they are. Lane
 //     (k div 2) mod 8 has column k. Lanes are added in three rounds, 0 and 4 and so on, then the one of offsets.
 //

@@ -98,8 +98,8 @@ func (w *Weights) allBounded(row, rows int, room []float32) bool {
 		return found.Load() == uint32(exact)
 	}
 	is := wrong
-	if bits() > 0 { // does not find all that are bounded
-		_, is = w.prepare(room, row*w.blocks(), rows*w.blocks(), unknown, false, 0)
+	if n := rows * w.blocks(); bits() > 0 { // does not find all that are bounded
+		is = w.split(w.parts(room, padded(n), 0), room, row*w.blocks(), n, unknown)
 	}
 	if is != wrong || w.bounded(row, rows) {
 		is = exact

@@ -87,7 +87,7 @@ func TestTilesStayInsideTheirPages(t *testing.T) {
 			w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)
 			w.OffsetByte, w.OffsetHalf = fenced(t, w.OffsetByte, atEnd), fenced(t, w.OffsetHalf, atEnd)
 			w.OffsetSingle = fenced(t, w.OffsetSingle, atEnd)
-			tiles := w.Tiles(fenced(t, make([]float32, w.TileRoom(c.vectors)), atEnd))
+			tiles := w.Tiles(fenced(t, make([]float32, w.TileRoom(c.vectors)), atEnd), c.vectors)
 			for i := range c.vectors {
 				tiles.Set(i, fenced(t, steepHalves(r, c.cols), atEnd))
 			}

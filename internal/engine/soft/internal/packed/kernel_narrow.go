@@ -11,5 +11,5 @@ func expand(int, int, *dots)                           {}
 func multiply(int, int, *dots)                         {}
 func words(*wording) (most uint32, steep bool)         { return 0, false }
 func panel(int, *paneling)                             {}
-func tile(int, *tiling)                                {}
+func tile(int, int, *tiling)                           {}
 func wordRows(int, *wordy)                             {}

@@ -58,12 +58,12 @@ func BenchmarkKernels(b *testing.B) {
 func BenchmarkTiles(b *testing.B) {
 	tiled(b)
 	for _, bits := range []int{4, 8} {
-		for _, n := range []int{1, 4, 8, 64} {
+		for _, n := range []int{1, 2, 5, 8, 64} {
 			b.Run(fmt.Sprintf("%dbit/%d", bits, n), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 2))
 				w := random(r, kind{bits, 0, false, 2}, benchRows()*4/bits, benchCols, 1, 64, false)
 				w.Remember()
-				tiles, sums := w.Tiles(make([]float32, w.TileRoom(n))), make([]float32, n*TileStride)
+				tiles, sums := w.Tiles(make([]float32, w.TileRoom(n)), n), make([]float32, n*TileStride)
 				for i := range n {
 					tiles.Set(i, halvesOf(r, benchCols))
 				}

@@ -55,12 +55,7 @@ func padded(blocks int) int { return (blocks + 15) / 16 * 16 }
 func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool, more float32) (
 	d dots, found exactness) {
 	n := padded(blocks)
-	_ = room[5*n-1]
-	p := parts{stride: 4 * n, magic: magic, most: most, unit: float32(int(1) << (13 - w.Bits)),
-		wide: float32(int(1) << w.Bits), top: float32(int(1)<<w.Bits - 1), more: more}
-	if w.Signed {
-		p.least, p.top, p.signed = -float32(int(1)<<(w.Bits-1)), float32(int(1)<<(w.Bits-1)-1), 1
-	}
+	p := w.parts(room, n, more)
 	if known != unknown {
 		p.sure = 1
 	}
@@ -73,6 +68,17 @@ func (w *Weights) prepare(room []float32, from, blocks int, known exactness, res
 	}
 	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
 	return d, found
+}
+
+// parts are the arguments of split for at most n blocks.
+func (w *Weights) parts(room []float32, n int, more float32) parts {
+	_ = room[5*n-1]
+	p := parts{stride: 4 * n, magic: magic, most: most, unit: float32(int(1) << (13 - w.Bits)),
+		wide: float32(int(1) << w.Bits), top: float32(int(1)<<w.Bits - 1), more: more}
+	if w.Signed {
+		p.least, p.top, p.signed = -float32(int(1)<<(w.Bits-1)), float32(int(1)<<(w.Bits-1)-1), 1
+	}
+	return p
 }
 
 // split calls split for some blocks, and returns what is known already or what it finds out.

@@ -3,7 +3,6 @@ package packed
 import (
 	"math"
 
-	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
@@ -13,6 +12,7 @@ const (
 	TileRows    = 16 // of a product
 	TileStride  = 32 // sums from those of one vector to the next
 	tileOnce    = 6  // vectors that the kernel takes
+	tileMany    = 32 // vectors, beyond which the panel has bytes
 	tileLeast   = 32 // columns of a group
 )
 
@@ -24,6 +24,9 @@ const wordLeast, never = 8, 100
 type Tiles struct {
 	w       *Weights
 	room    []float32
+	order   string // the columns of each eight words, as the panel has them
+	single  bool   // one vector, and integers of 8 bits: wordRows multiplies it
+	spread  bool   // the panel has bytes
 	vectors [TileVectors]shape
 }
 
@@ -50,12 +53,26 @@ func (w *Weights) record() int { return w.Cols/2 + 2*w.Cols/w.wordGroup() }
 
 // TileRoom is the float32s of memory for n vectors.
 func (w *Weights) TileRoom(n int) int {
-	scales := TileRows * w.blocks()
-	return 2*n*w.record() + TileRows*w.Cols/4 + 2*scales + max(w.Cols, 5*padded(scales))
+	return 2*n*w.record() + w.panel() + 2*w.scales() + max(w.Cols, 5*padded(TileRows*w.blocks()))
 }
 
-// Tiles returns Tiles in room.
-func (w *Weights) Tiles(room []float32) Tiles { return Tiles{w: w, room: room} }
+// panel is the float32s of a panel of TileRows rows, and scales those of their scales.
+func (w *Weights) panel() int  { return TileRows * w.Cols / 4 }
+func (w *Weights) scales() int { return TileRows * (w.blocks() + 3) / 4 * 4 }
+
+// Tiles returns Tiles of at most n vectors in room.
+func (w *Weights) Tiles(room []float32, n int) Tiles {
+	t := Tiles{w: w, room: room, order: "04152637", single: n == 1 && w.Bits == 8, spread: n > tileMany}
+	switch bytes := w.Bits == 8; {
+	case t.single, t.spread && bytes:
+		t.order = "01234567"
+	case t.spread:
+		t.order = "02461357"
+	case bytes:
+		t.order = "02134657"
+	}
+	return t
+}
 
 // Set makes words of vector i, whose elements are halves. It may change x.
 func (t *Tiles) Set(i int, x []float32) {
@@ -93,10 +110,7 @@ func (t *Tiles) words(record int, x []float32, least uint32) (finite, steep bool
 	f := wording{x: &x[:w.Cols][0], to: &to[0], units: &units[0], sums: &sums[0], groups: len(units),
 		each: w.wordGroup() / 32, least: least}
 	for i := range f.order {
-		f.order[i] = byte(i)
-		if at := i / 2 % 4; w.Bits == 4 && (at == 1 || at == 2) {
-			f.order[i] ^= 6
-		}
+		f.order[i] = 2*(t.order[i/2]-'0') + byte(i%2)
 	}
 	most, steep := words(&f)
 	if steep || most >= 0xff<<23 {
@@ -119,32 +133,32 @@ func (t *Tiles) words(record int, x []float32, least uint32) (finite, steep bool
 func (t *Tiles) Products(sums []float32, n, row int) bool {
 	w := t.w
 	room := t.room[2*n*w.record():]
-	integers, room := room[:TileRows*w.Cols/4], room[TileRows*w.Cols/4:]
-	scales, room := room[:2*TileRows*w.blocks()], room[2*TileRows*w.blocks():]
+	integers, room := room[:w.panel()], room[w.panel():]
+	scales, room := room[:2*w.scales()], room[2*w.scales():]
 	if !w.allBounded(row, TileRows, room) {
 		return false
 	}
 	for i := range n {
 		clear(sums[i*TileStride:][:TileRows])
 	}
-	if n == 1 && w.Bits == 8 {
+	if t.single {
 		t.rows(sums, room, row)
 		return true
 	}
 	t.panel(integers, scales, room, row)
-	d := tiling{panel: &integers[0], scale: &scales[0], line: 4 * 2 * w.record(), blocks: w.blocks(),
+	d := tiling{panel: &integers[0], line: 4 * 2 * w.record(), blocks: w.blocks(),
 		each: w.Wide / w.wordGroup(), steps: w.wordGroup() / 8}
 	size := w.line(w.Cols)
 	d.data, d.ahead, d.fetched = &w.Data[row*size], TileRows*size, TileRows*w.line(8)
 	for i, left := 0, (n+tileOnce-1)/tileOnce; left > 0; left-- { // evenly
 		some := (n - i + left - 1) / left
-		t.multiply(&d, sums, 2*i, some)
+		t.multiply(&d, scales, sums, 2*i, some)
 		i += some
 		d.ahead, d.fetched = 0, 0
 	}
 	for i, s := range t.vectors[:n] {
 		if s == uneven {
-			t.multiply(&d, sums, 2*i+1, 1)
+			t.multiply(&d, scales, sums, 2*i+1, 1)
 		}
 	}
 	return true
@@ -171,34 +185,40 @@ func (t *Tiles) rows(sums, room []float32, row int) {
 	}
 }
 
-// panel sets integers to those of rows, with a sign, and scales to what each block has.
+// panel sets integers to those of rows, without a sign, and scales to what each block has.
 func (t *Tiles) panel(integers, scales, room []float32, row int) {
-	w := t.w
-	size, n := w.line(w.Cols), TileRows*w.blocks()
+	w, more := t.w, float32(0)
+	size, n := w.line(w.Cols), w.blocks()
 	p := paneling{data: &w.Data[row*size:][:TileRows*size][0], to: &integers[0], line: size, steps: size / 16}
-	less := -float32(int(1) << (w.Bits - 1)) // makes integers signed
-	switch {
-	case w.Signed:
-		if less = 0; w.Bits == 4 {
-			p.flip = 0x88888888
+	if w.Signed {
+		more = float32(int(1) << (w.Bits - 1))
+		if p.flip = 0x88888888; w.Bits == 8 {
+			p.flip = 0x80808080
 		}
-	case w.Bits == 8:
-		p.flip = 0x80808080
 	}
-	panel(w.Bits, &p)
-	w.prepare(room, row*w.blocks(), n, exact, false, less)
-	for i := range 4 { // scales of eight rows, of the others, and products
-		of := room[i/2*padded(n)+i%2*gemm.Turned*w.blocks():]
-		gemm.Turn(scales[i*gemm.Turned:], 2*TileRows, of, gemm.Turned, w.blocks(), w.blocks())
+	spread := 0
+	if t.spread {
+		spread = 8 / w.Bits
+	}
+	panel(spread, &p)
+	w.prepare(room, row*n, TileRows*n, exact, false, more)
+	for i := range 2 { // scales and products
+		p = paneling{floats: &room[i*padded(TileRows*n)], to: &scales[i*w.scales()], line: 4 * n, steps: (n + 3) / 4}
+		panel(0, &p)
 	}
 }
 
 // multiply adds the products of every other record from one on.
-func (t *Tiles) multiply(d *tiling, sums []float32, record, n int) {
+func (t *Tiles) multiply(d *tiling, scales, sums []float32, record, n int) {
 	words, units, means := t.parts(record)
+	d.scale, d.product = &scales[0], &scales[t.w.scales()]
 	d.x, d.units, d.means = &words[0], &units[0], &means[0]
 	d.sums = &sums[record/2*TileStride:][:(n-1)*TileStride+TileRows][0]
-	tile(n, d)
+	integers := t.w.Bits
+	if t.spread {
+		integers = 0
+	}
+	tile(integers, n, d)
 }
 
 // Exact reports whether Product has to compute the products of a vector.

@@ -55,16 +55,16 @@ func (w *Weights) blockOf(row, block int, more float32) (scale, product float32)
 
 // tileProduct adds the product to a sum.
 func tileProduct(w *Weights, n []int, units, means []float32, row int, sum float32) float32 {
-	group, less := w.Cols/len(units), 0
-	if !w.Signed {
-		less = 1 << (w.Bits - 1)
+	group, more := w.Cols/len(units), 0
+	if w.Signed {
+		more = 1 << (w.Bits - 1)
 	}
 	for b, mean := range means {
-		scale, product := w.blockOf(row, b, -float32(less))
+		scale, product := w.blockOf(row, b, float32(more))
 		for from := b * w.Wide; from < (b+1)*w.Wide; from += group {
 			s := 0
 			for k := from; k < from+group; k++ {
-				s += (int(w.number(w.integer(row*w.Cols+k))) - less) * n[k]
+				s += (int(w.number(w.integer(row*w.Cols+k))) + more) * n[k]
 			}
 			sum = fused(float32(s), float32(scale*units[from/group]), sum)
 		}

@@ -37,8 +37,8 @@ func tileCases() (all []tileCase) {
 		for _, signed := range []bool{false, true} {
 			for offset := range 4 {
 				for i, s := range [][3]int{{16, 32, 32}, {17, 64, 64}, {33, 96, 96}, {40, 256, 128}, {16, 192, 32},
-					{31, 512, 256}, {32, 384, 192}, {16, 640, 640}} {
-					all = append(all, tileCase{kind{bits, 0, signed, offset}, s[0], s[1], s[2], 1 + (i+offset)%7})
+					{31, 512, 256}, {32, 384, 192}, {16, 640, 640}, {18, 1248, 32}} {
+					all = append(all, tileCase{kind{bits, 0, signed, offset}, s[0], s[1], s[2], []int{1, 2, 3, 4, 33, 5, 6, 7}[(i+offset)%8]})
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func tileCases() (all []tileCase) {
 
 // products are those of Tiles, in room and sums of their own.
 func products(w *Weights, vectors [][]float32, row int) (sums [][]float32, integers bool, tiles Tiles) {
-	tiles = w.Tiles(make([]float32, w.TileRoom(len(vectors))))
+	tiles = w.Tiles(make([]float32, w.TileRoom(len(vectors))), len(vectors))
 	for i := range tiles.room {
 		tiles.room[i] = float32(math.NaN())
 	}
@@ -192,7 +192,7 @@ func TestTilesAllocateNothing(t *testing.T) {
 		w := random(r, kind{bits, 0, false, 3}, 16, 128, 1, 64, false)
 		room, sums, x := make([]float32, w.TileRoom(2)), make([]float32, TileStride+TileRows), steepHalves(r, 128)
 		require.Zero(t, testing.AllocsPerRun(5, func() {
-			tiles := w.Tiles(room)
+			tiles := w.Tiles(room, 2)
 			tiles.Set(0, x)
 			tiles.Products(sums, 1, 0)
 			tiles.Set(1, x)
