@@ -16,10 +16,12 @@ type width struct{ emit.Width }
 // Write writes all functions.
 func Write(f *emit.File) {
 	w := width{emit.Width{File: f, Bits: 256}}
-	f.Func("softmaxRows", "(s *softmaxing, rows int) (left int)",
-		`computes rows until one is left to Go. unsure are the elements of a block that the
-margin does not decide, or 0.`)
-	w.softmax()
+	f.Func("softmaxStep", "(step int, s *softmaxing, row *softmaxRow, rows int) (left int)",
+		"computes a step of some rows, until one is left to Go.")
+	for i, step := range []func(){w.tops, w.exponentials, w.quotients} {
+		f.When("step", i, step)
+	}
+	f.RET()
 	f.Func("quickScale", "(dst *half, x *float32, blocks int, ends *[2]float32) (done int)",
 		"returns how many blocks it did before one where the ends differ.")
 	w.scale()
@@ -32,22 +34,14 @@ margin does not decide, or 0.`)
 	f.Func("finishRows", "(dst *half, x, more *float32, rows, width, pitch int, low, high float32) (bad int)",
 		`rounds rows, adds a number to each, rounds again and limits. The result is 0 unless a sum is NaN.`)
 	w.finish()
-	f.Func("weigh", "(kind int, dst, scores, mask *float32, sixteens int, w *weighing) (bad int)",
-		`sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
-Kind 1 is far, kind 2 masked.`)
+	f.Func("weigh", "(kind int, scores, mask *float32, sixteens int, w *weighing) (left int)",
+		`replaces scores by their exponentials, and adds these to the sums, until the margin does not decide each of
+sixteen. Kind 1 is far, kind 2 masked.`)
+	local := f.AllocLocal(10 * 32)
 	for kind := range 3 {
-		f.When("kind", kind, func() { w.weigh(kind) })
+		f.When("kind", kind, func() { w.weigh(kind, local) })
 	}
 	f.RET()
-}
-
-// abreast emits the steps of several chains in turn, so that one does not wait for another.
-func abreast(chains ...[]func()) {
-	for i := range chains[0] {
-		for _, c := range chains {
-			c[i]()
-		}
-	}
 }
 
 // single is memory with a float32 in each lane, double with a float64.

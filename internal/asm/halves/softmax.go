@@ -19,65 +19,289 @@ var roots = [4]uint32{0x3f8fb81b, 0x3faae96f - 1<<21, 0x3fcb3fe5 - 2<<21, 0x3ff1
 // the one that it stands for by 2^-24, the total by 2^-26.9, its inverse and the quotient by 2^-24.
 const ofShare = 1.15 * 0x1p-22
 
-// step is the vectors that a loop takes, one beside the other.
-const step = 2
-
-// chunk is the steps whose exponentials are computed in two loops, each short enough for the processor to have
-// the next elements at work.
-const chunk = 32
-
 // start is more than an exponential.
 const start = 2
 
-// softmaxing are the registers that a row needs.
+// softmaxRow is the bytes of what is known of a row.
+const softmaxRow = 32
+
+// softmaxing is a step of some rows. The steps of the rows follow each other: the processor ends one, whose last
+// elements take their time, beside the beginning of the next.
 type softmaxing struct {
 	width
-	s          gotypes.Component
-	sum, lost  reg.VecVirtual // of the exponentials, and what the sum loses
-	e, dst     reg.GPVirtual
-	last, left reg.GPVirtual // the place of the last block of a row, and how many rows are left
+	s, row   gotypes.Component
+	at       reg.Register // of row
+	left     reg.GPVirtual
+	n, pitch reg.GPVirtual // elements of a row, and from one to the next in copied and e
 }
 
-// softmax writes the function that computes rows. The first loop copies a row and ends it with distances that are
-// infinite.
-func (w width) softmax() {
-	s := &softmaxing{width: w, s: w.Dereference(w.Param("s"))}
-	s.e, s.dst = w.Whole(s.s.Field("e")), w.Whole(s.s.Field("dst"))
-	s.last, s.left = w.Whole(s.s.Field("n")), w.Whole(w.Param("rows"))
-	w.SUBQ(Imm(16), s.last)
-	place := w.Whole(s.s.Field("at"))
-	row, scale, leave := w.Fresh("row"), w.Fresh("scale"), w.Fresh("leave")
-	w.TESTQ(place, place)
-	w.JNE(scale)
-	w.Here(row)
-	s.top(leave)
-	s.exponentials()
-	s.total()
-	w.XORQ(place, place)
+// softmax begins a step.
+func (w width) softmax() *softmaxing {
+	s := &softmaxing{width: w, s: w.Dereference(w.Param("s")), row: w.Dereference(w.Param("row"))}
+	s.at, s.left = w.Place(s.row.Field("total")).Base, w.Whole(w.Param("rows"))
+	s.n, s.pitch = w.Whole(s.s.Field("n")), w.Whole(s.s.Field("pitch"))
+	return s
+}
 
-	w.Here(scale)
+// next goes on with the next row, or ends the step.
+func (s *softmaxing) next(again LabelRef) {
+	s.Add(softmaxRow, s.at)
+	s.DECQ(s.left)
+	s.JNE(again)
+}
+
+// end returns how many rows are left.
+func (s *softmaxing) end() {
+	s.Store(s.left, s.ReturnIndex(0))
+	s.End()
+}
+
+// known is what is known of the row.
+func (s *softmaxing) known(field string) Mem { return s.Place(s.row.Field(field)) }
+
+// tops writes the step that copies a row, ends it with distances that are infinite, finds the greatest element and what
+// follows from that. It leaves if an element is NaN or the greatest is infinite.
+func (w width) tops() {
+	s := w.softmax()
+	x, copied, stride := w.Whole(s.s.Field("x")), w.Whole(s.s.Field("copied")), w.Whole(s.s.Field("stride"))
+	w.SUBQ(Imm(16), s.n)
+	again, copy, last, leave := w.Fresh("row"), w.Fresh("copy"), w.Fresh("last"), w.Fresh("leave")
+	w.Here(again)
+	// The greatest with the sign, the nearest to 0, and the greatest without the sign: -NaN, or what is farthest below 0.
+	v, most, near, far := w.Vector(), w.Vector(), w.Vector(), w.Zero()
+	w.VPCMPEQD(near, near, near)
+	w.VPSLLW(Imm(15), near, most)
+	look := func(i reg.Register) {
+		w.VMOVDQU(Mem{Base: x, Index: i, Scale: 2}, v)
+		w.VMOVDQU(v, Mem{Base: copied, Index: i, Scale: 2})
+		w.VPMAXSW(v, most, most)
+		w.VPMINUW(v, near, near)
+		w.VPMAXUW(v, far, far)
+	}
+	i := w.GP64()
+	w.XORQ(i, i)
+	w.TESTQ(s.n, s.n)
+	w.JEQ(last)
+	w.Here(copy)
+	look(i)
+	w.Add(16, i)
+	w.CMPQ(i, s.n)
+	w.JLT(copy)
+	w.Here(last)
+	look(s.n)
+	w.VMOVDQU(w.Constant(0xfc00fc00), Mem{Base: copied, Index: s.n, Scale: 2, Disp: 32})
+
+	w.VPSUBUSW(w.Table(8, func(int) int { return 0xfc00fc00 }), far, far)
+	w.VPTEST(far, far)
+	w.JNE(leave)
+	w.VPXOR(w.Table(8, func(int) int { return 0x7fff7fff }), most, most)
+	least := func(v reg.VecVirtual) reg.GPVirtual {
+		r, t := w.GP32(), w.XMM()
+		w.VEXTRACTI128(Imm(1), v, t)
+		w.VPMINUW(t, v.AsX(), v.AsX())
+		w.VPHMINPOSUW(v.AsX(), v.AsX())
+		w.VMOVD(v.AsX(), r)
+		w.MOVWLZX(r.As16(), r)
+		return r
+	}
+	top, below, magnitude := least(most), least(near), w.GP32()
+	w.XORL(U32(0x7fff), top)
+	w.TESTL(U32(0x8000), top)
+	w.CMOVLNE(below, top)
+	w.MOVL(top, magnitude)
+	w.ANDL(U32(0x7fff), magnitude)
+	w.CMPL(magnitude, U32(0x7c00)) // infinity or NaN
+	w.JGE(leave)
+	f, power, by := w.XMM(), w.XMM(), w.XMM()
+	w.VMOVD(top, f)
+	w.VCVTPH2PS(f, f)
+	w.VMOVSS(f, s.known("top"))
+	w.VMULSS(w.single(1/math.Ln2), f, power)
+	w.VROUNDSS(Imm(0), power, power, power)
+	w.VMOVSS(power, s.known("power"))
+	w.VMOVSS(w.single(0x1.8p23), by)
+	w.VFNMADD231SS(w.single(4), power, by)
+	w.VMOVSS(by, s.known("shift"))
+	w.ADDQ(stride, x)
+	w.LEAQ(Mem{Base: copied, Index: s.pitch, Scale: 2}, copied)
+	s.next(again)
+	w.Here(leave)
+	s.end()
+}
+
+// chunk is the elements whose exponentials are computed in two loops, each short enough for the processor to have the
+// next elements at work.
+const chunk = 512
+
+// exponentials writes the step that computes those of the copied row, and their sum.
+func (w width) exponentials() {
+	s := w.softmax()
+	from, to, room := w.Whole(s.s.Field("copied")), w.Whole(s.s.Field("e")), w.Whole(s.s.Field("room"))
+	again, some := w.Fresh("row"), w.Fresh("some")
+	w.Add(7, s.n)
+	w.ANDQ(I32(-8), s.n)
+	w.SUBQ(s.n, s.pitch)
+	w.Here(again)
+	left, sum, lost := w.GP64(), w.loaded(w.single(start)), w.Zero()
+	w.MOVQ(s.n, left)
+	w.Here(some)
+	now := w.GP64()
+	w.MOVQ(U32(chunk), now)
+	w.CMPQ(now, left)
+	w.CMOVQGT(left, now)
+	w.SUBQ(now, left)
+	s.reduced(from, to, room, now)
+	s.summed(to, room, now, sum, lost)
+	w.LEAQ(Mem{Base: from, Index: now, Scale: 2}, from)
+	w.LEAQ(Mem{Base: to, Index: now, Scale: 4}, to)
+	w.TESTQ(left, left)
+	w.JNE(some)
+	w.VMOVUPS(sum, emit.At(to, 0))
+	w.VMOVUPS(lost, emit.At(to, 32))
+	w.LEAQ(Mem{Base: from, Index: s.pitch, Scale: 2}, from)
+	w.LEAQ(Mem{Base: to, Index: s.pitch, Scale: 4}, to)
+	s.next(again)
+
+	// A total takes so long that no other step of its row may wait for it.
+	each := w.Fresh("total")
+	s.left, to = w.Whole(w.Param("rows")), w.Whole(s.s.Field("e"))
+	w.Load(w.Param("row"), s.at)
+	w.LEAQ(Mem{Base: to, Index: s.n, Scale: 4}, to)
+	w.ADDQ(s.n, s.pitch)
+	w.Here(each)
+	s.total(w.loaded(emit.At(to, 0)), w.loaded(emit.At(to, 32)))
+	w.LEAQ(Mem{Base: to, Index: s.pitch, Scale: 4}, to)
+	s.next(each)
+	s.end()
+}
+
+// reduced writes r of some elements to e, and the powers with their roots to room.
+func (s *softmaxing) reduced(from, to, room, n reg.Register) {
+	shift, least, i := s.Vector(), s.Vector(), s.GP64()
+	s.VBROADCASTSS(s.known("shift"), shift)
+	s.VBROADCASTSS(s.known("top"), least)
+	s.VSUBPS(s.single(60), least, least)
+	parts := s.loaded(s.Table(8, func(i int) int { return int(roots[i%4]) }))
+	inverse := s.loaded(s.single(4 / math.Ln2))
+	away, rest := s.loaded(s.single(0x1.62e430p-3)), s.loaded(s.single(-0x1.05c610p-31)) // ln 2/4, the first in 2^-23
+	s.XORQ(i, i)
+	s.until("reduce", i, n, func() {
+		x, t, k := s.Vector(), s.Vector(), s.Vector()
+		s.VCVTPH2PS(Mem{Base: from, Index: i, Scale: 2}, x)
+		s.VMAXPS(least, x, x)
+		s.VMOVAPS(shift, t)
+		s.VFMADD231PS(inverse, x, t)
+		s.VSUBPS(shift, t, k)
+		s.VFNMADD231PS(away, k, x) // exact
+		s.VFNMADD231PS(rest, k, x)
+		s.VMOVUPS(x, Mem{Base: to, Index: i, Scale: 4})
+		s.VPERMILPS(t, parts, k)
+		s.VPSLLD(Imm(21), t, t)
+		s.VPADDD(t, k, k)
+		s.VMOVUPS(k, Mem{Base: room, Index: i, Scale: 4})
+	})
+}
+
+// summed replaces r by the exponentials, and adds them to the sum, which is greater, and what it loses.
+func (s *softmaxing) summed(to, room, n reg.Register, sum, lost reg.VecVirtual) {
+	var c [4]reg.VecVirtual
+	for i, f := range []float32{0x1.fffffep-2, 0x1.555558p-3, 0x1.5573b4p-5, 0x1.110840p-7} {
+		c[i] = s.loaded(s.single(f))
+	}
+	i := s.GP64()
+	s.XORQ(i, i)
+	s.until("sum", i, n, func() {
+		r, k, square, low, high := s.Vector(), s.Vector(), s.Vector(), s.Vector(), s.Vector()
+		s.VMOVUPS(Mem{Base: to, Index: i, Scale: 4}, r)
+		s.VMULPS(r, r, square)
+		s.VMOVAPS(c[1], low)
+		s.VFMADD213PS(c[0], r, low)
+		s.VMOVAPS(c[3], high)
+		s.VFMADD213PS(c[2], r, high)
+		s.VFMADD213PS(low, square, high)
+		s.VFMADD213PS(r, square, high)
+		s.VMOVUPS(Mem{Base: room, Index: i, Scale: 4}, k)
+		s.VMOVAPS(high, r)
+		s.VFMADD213PS(k, k, r)
+		s.VMOVUPS(r, Mem{Base: to, Index: i, Scale: 4})
+		s.VMOVAPS(sum, low)
+		s.VADDPS(r, sum, sum)
+		s.VSUBPS(low, sum, low) // what the sum took
+		s.VSUBPS(low, k, low)
+		s.VFMADD231PS(high, k, low)
+		s.VADDPS(low, lost, lost)
+	})
+}
+
+// until repeats body, which takes a vector, until element i is n.
+func (s *softmaxing) until(name string, i, n reg.Register, body func()) {
+	l := s.Fresh(name)
+	s.Here(l)
+	body()
+	s.Add(8, i)
+	s.CMPQ(i, n)
+	s.JLT(l)
+}
+
+// total adds up the sums, and sets the ends of the margin of the total's inverse.
+func (s *softmaxing) total(sum, lost reg.VecVirtual) {
+	d := s.Vectors(2)
+	wide := func(v reg.VecVirtual) {
+		s.VEXTRACTF128(Imm(1), v, d[1].AsX())
+		s.VCVTPS2PD(v.AsX(), d[0])
+		s.VCVTPS2PD(d[1].AsX(), d[1])
+		s.VADDPD(d[1], d[0], d[0])
+	}
+	s.VSUBPS(s.single(start), sum, sum)
+	wide(lost)
+	total := s.Vector()
+	s.VMOVAPD(d[0], total)
+	wide(sum)
+	s.VADDPD(d[0], total, total)
+	s.VEXTRACTF128(Imm(1), total, d[0].AsX())
+	s.VADDPD(d[0].AsX(), total.AsX(), total.AsX())
+	s.VHADDPD(total.AsX(), total.AsX(), total.AsX())
+	s.VMOVSD(total.AsX(), s.known("total"))
+	bits := [2]uint64{math.Float64bits(1 - ofShare), math.Float64bits(1 + ofShare)}
+	s.VMOVUPD(s.Table(4, func(i int) int { return int(bits[i/2] >> (32 * (i % 2)) & (1<<32 - 1)) }), d[0].AsX())
+	s.VDIVPD(total.AsX(), d[0].AsX(), d[0].AsX())
+	s.VCVTPD2PSX(d[0].AsX(), d[0].AsX())
+	s.VMOVSD(d[0].AsX(), s.Place(s.row.Field("ends").Index(0)))
+}
+
+// quotients writes the step that divides the exponentials, from element at of the row on. It leaves where the margin
+// does not decide a block.
+func (w width) quotients() {
+	s := w.softmax()
+	e, dst, place := w.Whole(s.s.Field("e")), w.Whole(s.s.Field("dst")), w.Whole(s.s.Field("at"))
+	stride, ahead := w.Whole(s.s.Field("stride")), w.Whole(s.s.Field("x"))
+	w.ADDQ(w.Place(s.s.Field("ahead")), ahead)
+	w.SUBQ(Imm(16), s.n)
+	again, some, unsure, done, leave := w.Fresh("row"), w.Fresh("some"), w.Fresh("unsure"), w.Fresh("done"),
+		w.Fresh("leave")
+	w.Here(again)
 	low, high := w.Vector(), w.Vector()
-	w.VBROADCASTSS(w.Place(s.s.Field("ends").Index(0)), low)
-	w.VBROADCASTSS(w.Place(s.s.Field("ends").Index(1)), high)
-	some, unsure, done := w.Fresh("some"), w.Fresh("unsure"), w.Fresh("done")
+	w.VBROADCASTSS(w.Place(s.row.Field("ends").Index(0)), low)
+	w.VBROADCASTSS(w.Place(s.row.Field("ends").Index(1)), high)
 	w.Here(some)
 	v := w.Vectors(4)
-	w.ends(Mem{Base: s.e, Index: place, Scale: 4}, low, high, v)
+	w.PREFETCHT0(Mem{Base: ahead, Index: place, Scale: 2})
+	w.ends(Mem{Base: e, Index: place, Scale: 4}, low, high, v)
 	w.JNE(unsure)
-	w.VMOVDQU(v[0].AsX(), Mem{Base: s.dst, Index: place, Scale: 2})
-	w.VMOVDQU(v[1].AsX(), Mem{Base: s.dst, Index: place, Scale: 2, Disp: 16})
-	w.CMPQ(place, s.last)
+	w.VMOVDQU(v[0].AsX(), Mem{Base: dst, Index: place, Scale: 2})
+	w.VMOVDQU(v[1].AsX(), Mem{Base: dst, Index: place, Scale: 2, Disp: 16})
+	w.CMPQ(place, s.n)
 	w.JEQ(done)
 	w.Add(16, place)
-	w.CMPQ(place, s.last)
-	w.CMOVQGT(s.last, place)
+	w.CMPQ(place, s.n)
+	w.CMOVQGT(s.n, place)
 	w.JMP(some)
 	w.Here(done)
-	stride := w.Whole(s.s.Field("stride"))
-	w.ADDQ(stride, s.dst)
-	w.ADDQ(stride, w.Place(s.s.Field("x")))
-	w.DECQ(s.left)
-	w.JNE(row)
+	w.XORQ(place, place)
+	w.ADDQ(stride, dst)
+	w.ADDQ(stride, ahead)
+	w.LEAQ(Mem{Base: e, Index: s.pitch, Scale: 4}, e)
+	s.next(again)
 	w.JMP(leave)
 
 	w.Here(unsure)
@@ -92,9 +316,7 @@ func (w width) softmax() {
 	w.MOVL(mask, w.Place(s.s.Field("unsure")))
 	w.MOVQ(place, w.Place(s.s.Field("at")))
 	w.Here(leave)
-	w.MOVQ(s.dst, w.Place(s.s.Field("dst")))
-	w.Store(s.left, w.ReturnIndex(0))
-	w.End()
+	s.end()
 }
 
 // ends rounds 16 elements times both ends of a margin. The halves of the first are in the first two vectors; in the
@@ -111,202 +333,6 @@ func (w width) ends(x Mem, low, high reg.VecVirtual, v []reg.VecVirtual) {
 	t := w.XMM()
 	w.VPOR(v[2].AsX(), v[3].AsX(), t)
 	w.VPTEST(t, t)
-}
-
-// top copies a row, finds its greatest element and what follows from that, or leaves if an element is NaN or the
-// greatest is infinite.
-func (s *softmaxing) top(leave LabelRef) {
-	x, copied := s.Whole(s.s.Field("x")), s.Whole(s.s.Field("copied"))
-	from, to, n := s.GP64(), s.GP64(), s.GP64()
-	s.MOVQ(x, from)
-	s.MOVQ(copied, to)
-	s.LEAQ(emit.At(s.last, 16), n)
-	s.SHRQ(Imm(4), n)
-	words, least, most := s.Constant(0x7fff7fff), s.Constant(0x7fff7fff), s.Constant(0x80008000)
-	v, key := s.Vector(), s.Vector()
-	look := func(from, to Mem) {
-		s.VMOVDQU(from, v)
-		s.VMOVDQU(v, to)
-		s.VPSRAW(Imm(15), v, key)
-		s.VPAND(words, key, key)
-		s.VPXOR(v, key, key)
-		s.VPMINSW(key, least, least)
-		s.VPMAXSW(key, most, most)
-	}
-	s.Times("copy", n, func() {
-		look(emit.At(from, 0), emit.At(to, 0))
-		s.Add(32, from)
-		s.Add(32, to)
-	})
-	look(Mem{Base: x, Index: s.last, Scale: 2}, Mem{Base: copied, Index: s.last, Scale: 2})
-	s.VMOVDQU(s.Constant(0xfc00fc00), Mem{Base: copied, Index: s.last, Scale: 2, Disp: 32})
-
-	// In the order of words without a sign, the greatest comes first too.
-	s.VPXOR(words, most, most)
-	s.VPXOR(s.Table(8, func(int) int { return 0x80008000 }), least, least)
-	first := func(v reg.VecVirtual) reg.GPVirtual {
-		r := s.GP32()
-		s.VEXTRACTI128(Imm(1), v, key.AsX())
-		s.VPMINUW(key.AsX(), v.AsX(), v.AsX())
-		s.VPHMINPOSUW(v.AsX(), v.AsX())
-		s.VMOVD(v.AsX(), r)
-		s.MOVWLZX(r.As16(), r)
-		return r
-	}
-	low, high := first(least), first(most)
-	s.CMPL(low, U32(0x03ff)) // less than -infinity: NaN
-	s.JLT(leave)
-	s.CMPL(high, U32(0xfc00)) // -infinity
-	s.JGE(leave)
-	s.CMPL(high, U32(0x03ff)) // infinity or NaN
-	s.JLE(leave)
-	number := s.GP32()
-	s.MOVL(high, number)
-	s.XORL(U32(0x7fff), number)
-	s.TESTL(U32(0x8000), high)
-	s.CMOVLEQ(number, high)
-
-	f, power, by := s.XMM(), s.XMM(), s.XMM()
-	s.VMOVD(high, f)
-	s.VCVTPH2PS(f, f)
-	s.VMOVSS(f, s.Place(s.s.Field("top")))
-	s.VCVTSS2SD(f, f, power)
-	s.VMULSD(s.double(1/math.Ln2), power, power)
-	s.VROUNDSD(Imm(0), power, power, power)
-	s.VMOVSD(power, s.Place(s.s.Field("power")))
-	s.VMOVSD(s.double(0x1.8p23), by)
-	s.VFNMADD231SD(s.double(4), power, by)
-	s.VCVTSD2SS(by, by, by)
-	s.VMOVSS(by, s.Place(s.s.Field("shift")))
-	least = s.Vector()
-	s.VSUBSS(s.single(60), f, f)
-	s.VBROADCASTSS(f, least)
-	s.VMOVUPS(least, s.Place(s.s.Field("least").Index(0)))
-}
-
-// exponentials computes those of the copied row, and their sum.
-func (s *softmaxing) exponentials() {
-	s.sum, s.lost = s.loaded(s.single(start)), s.Zero()
-	from, to, blocks, n := s.Whole(s.s.Field("copied")), s.GP64(), s.GP64(), s.GP64()
-	s.MOVQ(s.e, to)
-	s.LEAQ(emit.At(s.last, 16+8*step-1), blocks)
-	s.SHRQ(Imm(4), blocks)
-	room, at, again := s.GP64(), s.GP64(), s.Fresh("chunk")
-	s.Here(again)
-	s.MOVQ(U32(chunk), n)
-	s.CMPQ(n, blocks)
-	s.CMOVQGT(blocks, n)
-	s.SUBQ(n, blocks)
-	rest := s.GP64()
-	s.MOVQ(to, at)
-	s.MOVQ(n, rest)
-	s.MOVQ(s.Place(s.s.Field("k")), room)
-	s.reduced(from, to, room, n)
-	s.MOVQ(s.Place(s.s.Field("k")), room)
-	s.summed(at, room, rest)
-	s.TESTQ(blocks, blocks)
-	s.JNE(again)
-}
-
-// reduced writes r of the next blocks to e, and the powers with their roots to k.
-func (s *softmaxing) reduced(from, to, room, n reg.Register) {
-	shift := s.Vector()
-	s.VBROADCASTSS(s.Place(s.s.Field("shift")), shift)
-	parts := s.loaded(s.Table(8, func(i int) int { return int(roots[i%4]) }))
-	least, steps := s.Place(s.s.Field("least").Index(0)), s.single(4/math.Ln2)
-	away, rest := s.single(0x1.62e430p-3), s.single(-0x1.05c610p-31) // ln 2/4, the first in 2^-23
-	chain := func(i int) []func() {
-		x, t, k := s.Vector(), s.Vector(), s.Vector()
-		return []func(){
-			func() { s.VCVTPH2PS(emit.At(from, 16*i), x) },
-			func() { s.VMAXPS(least, x, x) },
-			func() { s.VMOVAPS(shift, t) },
-			func() { s.VFMADD231PS(steps, x, t) },
-			func() { s.VSUBPS(shift, t, k) },
-			func() { s.VFNMADD231PS(away, k, x) }, // exact
-			func() { s.VFNMADD231PS(rest, k, x) },
-			func() { s.VMOVUPS(x, emit.At(to, 32*i)) },
-			func() { s.VPERMILPS(t, parts, k) },
-			func() { s.VPSLLD(Imm(21), t, t) },
-			func() { s.VPADDD(t, k, k) },
-			func() { s.VMOVUPS(k, emit.At(room, 32*i)) },
-		}
-	}
-	s.Times("reduce", n, func() {
-		s.each(chain)
-		s.Add(16*step, from)
-		s.Add(32*step, to)
-		s.Add(32*step, room)
-	})
-}
-
-// summed replaces r by the exponentials, and adds them to the sum, which is greater, and what it loses.
-func (s *softmaxing) summed(at, room, n reg.Register) {
-	third, half := s.loaded(s.single(0x1.555558p-3)), s.loaded(s.single(0x1.fffffep-2))
-	chain := func(i int) []func() {
-		r, p, k, t, z := s.Vector(), s.Vector(), s.Vector(), s.Vector(), s.Vector()
-		return []func(){
-			func() { s.VMOVUPS(emit.At(at, 32*i), r) },
-			func() { s.VMOVUPS(s.single(0x1.5573b4p-5), p) },
-			func() { s.VFMADD231PS(s.single(0x1.110840p-7), r, p) },
-			func() { s.VFMADD213PS(third, r, p) },
-			func() { s.VFMADD213PS(half, r, p) },
-			func() { s.VMULPS(r, p, p) },
-			func() { s.VFMADD213PS(r, r, p) },
-			func() { s.VMOVUPS(emit.At(room, 32*i), k) },
-			func() { s.VMOVAPS(k, t) },
-			func() { s.VFMADD231PS(p, k, t) },
-			func() { s.VMOVUPS(t, emit.At(at, 32*i)) },
-			func() { // before the other one's addition
-				s.VMOVAPS(s.sum, z)
-				s.VADDPS(t, s.sum, s.sum)
-				s.VSUBPS(z, s.sum, z) // what the sum took
-			},
-			func() { s.VSUBPS(z, k, z) },
-			func() { s.VFMADD231PS(p, k, z) },
-			func() { s.VADDPS(z, s.lost, s.lost) },
-		}
-	}
-	s.Times("sum", n, func() {
-		s.each(chain)
-		s.Add(32*step, at)
-		s.Add(32*step, room)
-	})
-}
-
-// each emits the steps of all vectors.
-func (s *softmaxing) each(chain func(i int) []func()) {
-	var all [][]func()
-	for i := range step {
-		all = append(all, chain(i))
-	}
-	abreast(all...)
-}
-
-// total adds up the sums, and sets the ends of the margin of the total's inverse.
-func (s *softmaxing) total() {
-	d := s.Vectors(2)
-	wide := func(v reg.VecVirtual) {
-		s.VEXTRACTF128(Imm(1), v, d[1].AsX())
-		s.VCVTPS2PD(v.AsX(), d[0])
-		s.VCVTPS2PD(d[1].AsX(), d[1])
-		s.VADDPD(d[1], d[0], d[0])
-	}
-	s.VSUBPS(s.single(start), s.sum, s.sum)
-	wide(s.lost)
-	total := s.Vector()
-	s.VMOVAPD(d[0], total)
-	wide(s.sum)
-	s.VADDPD(d[0], total, total)
-	s.VEXTRACTF128(Imm(1), total, d[0].AsX())
-	s.VADDPD(d[0].AsX(), total.AsX(), total.AsX())
-	s.VHADDPD(total.AsX(), total.AsX(), total.AsX())
-	s.VMOVSD(total.AsX(), s.Place(s.s.Field("total")))
-	bits := [2]uint64{math.Float64bits(1 - ofShare), math.Float64bits(1 + ofShare)}
-	s.VMOVUPD(s.Table(4, func(i int) int { return int(bits[i/2] >> (32 * (i % 2)) & (1<<32 - 1)) }), d[0].AsX())
-	s.VDIVPD(total.AsX(), d[0].AsX(), d[0].AsX())
-	s.VCVTPD2PSX(d[0].AsX(), d[0].AsX())
-	s.VMOVSD(d[0].AsX(), s.Place(s.s.Field("ends").Index(0)))
 }
 
 // scale writes the function that multiplies by the ends of a margin.

@@ -64,93 +64,103 @@ const (
 var series = []float64{0x1.9ef34ff055822p-16, 0x1.a1a4207e52c8cp-13, 0x1.6c188aaf215d0p-10, 0x1.11108662e023bp-7,
 	0x1.5555543084509p-5, 0x1.5555559c57d12p-3, 0x1.0000000064cc3p-1, 0x1.ffffffffdabf8p-1, 1}
 
-// weigh writes the function of a kind. e^d is 2^m * e^r with m = d/ln 2, rounded.
-func (w width) weigh(kind int) {
+// weigh writes the function of a kind. e^d is 2^m * e^r with m = d/ln 2, rounded. The odd and the even terms of four
+// series are eight chains: so many begin before the first one goes on. They share a constant once it is loaded.
+// Powers, rests r, and what is known of remote ones wait in memory.
+func (w width) weigh(kind int, local Mem) {
 	s := w.Dereference(w.Param("w"))
-	scale, minusTop, sum := w.Place(s.Field("scale").Index(0)), w.Place(s.Field("minusTop").Index(0)), w.Vector()
-	dst, scores, mask := w.Whole(w.Param("dst")), w.Whole(w.Param("scores")), w.Whole(w.Param("mask"))
-	w.VMOVUPD(w.Place(s.Field("sums").Index(0)), sum)
-	nearest, remote := w.Vector(), w.Vector()
-	w.VPCMPEQD(nearest, nearest, nearest)
-	if kind > 0 {
-		w.VMOVUPD(w.double(within), remote)
-	}
-	w.Times("sixteen", w.Whole(w.Param("sixteens")), func() {
-		var chains [][]func()
-		d, t, p := w.Vectors(4), w.Vectors(4), w.Vectors(4)
+	sums := w.Place(s.Field("sums").Index(0))
+	scores, mask, left := w.Whole(w.Param("scores")), w.Whole(w.Param("mask")), w.Whole(w.Param("sixteens"))
+	aligned := w.GP64() // a vector in two lines of the cache takes long
+	w.LEAQ(local, aligned)
+	w.Add(31, aligned)
+	w.ANDQ(I32(-32), aligned)
+	powers, rests, remote := emit.At(aligned, 0), emit.At(aligned, 128), emit.At(aligned, 256)
+	total := w.loaded(sums)
+	each := func(step func(i int)) {
 		for i := range 4 {
-			chains = append(chains, w.exponential(kind, d[i], t[i], p[i], remote, exponent{
-				emit.At(dst, 16*i), emit.At(scores, 16*i), emit.At(mask, 16*i), scale, minusTop, sum}))
+			step(i)
 		}
-		abreast(chains...)
-		for i := range 2 {
-			low := t[i]
-			w.VSHUFPS(Imm(0x88), p[2*i+1], p[2*i], low)
-			w.VPSLLD(Imm(3), low, low)
-			w.VPADDD(w.Table(8, func(int) int { return -(1<<28 - dropped) * 8 & (1<<32 - 1) }), low, low)
-			w.VPMINUD(low, nearest, nearest)
-		}
-		w.Add(64, dst)
-		w.Add(64, scores)
-		if kind == 2 {
-			w.Add(64, mask)
-		}
-	})
-	w.VMOVUPD(sum, w.Place(s.Field("sums").Index(0)))
-	limit, bad := w.Vector(), w.GP32()
-	w.VPMINUD(w.Table(8, func(int) int { return 16 * dropped }), nearest, limit)
-	w.VPCMPEQD(limit, nearest, nearest)
-	if kind > 0 {
-		w.VCMPPD(Imm(1), w.double(within), remote, remote)
-		w.VORPD(remote, nearest, nearest)
 	}
-	w.VMOVMSKPS(nearest, bad)
-	wide := w.GP64()
-	w.MOVL(bad, wide.As32())
-	w.Store(wide, w.ReturnIndex(0))
-	w.End()
-}
-
-// exponent is where four exponentials go, what they are of, and their sum.
-type exponent struct {
-	dst, scores, mask, scale, minusTop Mem
-	sum                                reg.VecVirtual
-}
-
-// exponential are the steps of four exponentials. p has them at last.
-func (w width) exponential(kind int, d, t, p, remote reg.VecVirtual, e exponent) (steps []func()) {
-	do := func(f func()) { steps = append(steps, f) }
-	do(func() { w.VCVTPS2PD(e.scores, d) })
+	again, leave := w.Fresh("sixteen"), w.Fresh("leave")
+	w.Here(again)
+	d, t, q := w.Vectors(4), w.Vectors(4), w.Vectors(4)
+	scale, minusTop := w.loaded(w.Place(s.Field("scale").Index(0))), w.loaded(w.Place(s.Field("minusTop").Index(0)))
+	each(func(i int) { w.VCVTPS2PD(emit.At(scores, 16*i), d[i]) })
 	if kind == 2 {
-		do(func() { w.VCVTPS2PD(e.mask, t) })
-		do(func() { w.VMULPD(e.scale, d, d) })
-		do(func() { w.VADDPD(t, d, d) })
-		do(func() { w.VADDPD(e.minusTop, d, d) })
+		each(func(i int) { w.VCVTPS2PD(emit.At(mask, 16*i), t[i]) })
+		each(func(i int) { w.VMULPD(scale, d[i], d[i]) })
+		each(func(i int) { w.VADDPD(t[i], d[i], d[i]) })
+		each(func(i int) { w.VADDPD(minusTop, d[i], d[i]) })
 	} else {
-		do(func() { w.VMOVUPD(e.scale, t) })
-		do(func() { w.VFMADD213PD(e.minusTop, t, d) })
+		each(func(i int) { w.VFMADD213PD(minusTop, scale, d[i]) })
 	}
 	if kind > 0 {
-		do(func() { w.VMOVUPD(w.double(farthest), t) })
-		do(func() { w.VMAXPD(d, t, d) }) // NaN stays
-		do(func() { w.VADDPD(w.double(-around), d, p) })
-		do(func() { w.VANDPD(w.Table(8, func(i int) int { return 1<<32 - 1 - 1<<31*(i%2) }), p, p) })
-		do(func() { w.VMINPD(p, remote, remote) })
+		least := w.loaded(w.double(farthest))
+		each(func(i int) { w.VMAXPD(d[i], least, d[i]) }) // NaN stays
+		each(func(i int) { w.VADDPD(w.double(-around), d[i], t[i]) })
+		each(func(i int) { w.VANDPD(w.Table(8, func(i int) int { return 1<<32 - 1 - 1<<31*(i%2) }), t[i], t[i]) })
+		w.VMINPD(t[1], t[0], t[0])
+		w.VMINPD(t[3], t[2], t[2])
+		w.VMINPD(t[2], t[0], t[0])
+		w.VMOVUPD(t[0], remote)
 	}
-	shift := w.double(0x1.8p52)
-	do(func() { w.VMOVUPD(shift, t) })
-	do(func() { w.VFMADD231PD(w.double(0x1.71547652b82fep+0), d, t) })
-	do(func() { w.VSUBPD(shift, t, p) })
-	do(func() { w.VFNMADD231PD(w.double(0x1.62e42fefa39efp-1), p, d) })
-	do(func() { w.VMOVUPD(w.double(series[1]), p) })
-	do(func() { w.VFMADD231PD(w.double(series[0]), d, p) })
-	for _, c := range series[2:] {
-		do(func() { w.VFMADD213PD(w.double(c), d, p) })
+	shift, inverse := w.loaded(w.double(0x1.8p52)), w.loaded(w.double(0x1.71547652b82fep+0))
+	each(func(i int) { w.VMOVAPD(shift, t[i]) })
+	each(func(i int) { w.VFMADD231PD(inverse, d[i], t[i]) })
+	each(func(i int) { w.VSUBPD(shift, t[i], q[i]) })
+	each(func(i int) { w.VPSLLQ(Imm(52), t[i], t[i]) })
+	each(func(i int) { w.VMOVUPD(t[i], powers.Offset(32*i)) })
+	away := w.loaded(w.double(0x1.62e42fefa39efp-1))
+	each(func(i int) { w.VFNMADD231PD(away, q[i], d[i]) })
+	each(func(i int) { w.VMULPD(d[i], d[i], q[i]) })
+	each(func(i int) { w.VMOVUPD(d[i], rests.Offset(32*i)) })
+	odd, p := w.Vectors(4), w.Vectors(4)
+	term := func(k int, f func(c reg.VecVirtual, i int)) {
+		c := w.loaded(w.double(series[k]))
+		each(func(i int) { f(c, i) })
 	}
-	do(func() { w.VPSLLQ(Imm(52), t, t) })
-	do(func() { w.VPADDQ(t, p, p) })
-	do(func() { w.VADDPD(p, e.sum, e.sum) })
-	do(func() { w.VCVTPD2PSY(p, t.AsX()) })
-	do(func() { w.VMOVUPS(t.AsX(), e.dst) })
-	return steps
+	term(1, func(c reg.VecVirtual, i int) { w.VMOVAPD(c, odd[i]) })
+	term(0, func(c reg.VecVirtual, i int) { w.VMOVAPD(c, p[i]) })
+	for k := 2; k < len(series); k++ {
+		sum := [][]reg.VecVirtual{p, odd}[k%2]
+		term(k, func(c reg.VecVirtual, i int) { w.VFMADD213PD(c, q[i], sum[i]) })
+	}
+	each(func(i int) { w.VFMADD231PD(rests.Offset(32*i), odd[i], p[i]) })
+	each(func(i int) { w.VPADDQ(powers.Offset(32*i), p[i], p[i]) })
+	each(func(i int) { w.VCVTPD2PSY(p[i], q[i].AsX()) })
+
+	sum, more, low, limit := w.Vector(), w.Vector(), w.Vectors(2), w.Vector()
+	w.VADDPD(p[1], p[0], sum)
+	w.VADDPD(p[3], p[2], more)
+	w.VADDPD(more, sum, sum)
+	for i, v := range low {
+		w.VSHUFPS(Imm(0x88), p[2*i+1], p[2*i], v)
+		w.VPSLLD(Imm(3), v, v)
+		w.VPADDD(w.Table(8, func(int) int { return -(1<<28 - dropped) * 8 & (1<<32 - 1) }), v, v)
+	}
+	w.VPMINUD(low[1], low[0], low[0])
+	w.VPMINUD(w.Table(8, func(int) int { return 16 * dropped }), low[0], limit)
+	w.VPCMPEQD(limit, low[0], low[0])
+	if kind > 0 {
+		w.VMOVUPD(remote, limit)
+		w.VCMPPD(Imm(1), w.double(within), limit, limit)
+		w.VORPD(limit, low[0], low[0])
+	}
+	unsure := w.GP32()
+	w.VMOVMSKPS(low[0], unsure)
+	w.TESTL(unsure, unsure)
+	w.JNE(leave)
+	each(func(i int) { w.VMOVUPS(q[i].AsX(), emit.At(scores, 16*i)) })
+	w.VADDPD(sum, total, total)
+	w.Add(64, scores)
+	if kind == 2 {
+		w.Add(64, mask)
+	}
+	w.DECQ(left)
+	w.JNE(again)
+	w.Here(leave)
+	w.VMOVUPD(total, sums)
+	w.Store(left, w.ReturnIndex(0))
+	w.End()
 }

@@ -34,7 +34,7 @@ func attention(s *Step) (run.Runner, int) {
 	r.key.InStrips, r.value.InStrips = r.strips, r.strips
 	s.decode(&r.key)
 	s.decode(&r.value)
-	r.inKeys, r.inValues, r.spare = a.E*a.S, a.S*a.EV, max(a.E, a.S+halves.WeightsRoom, a.L)
+	r.inKeys, r.inValues, r.spare = a.E*a.S, a.S*a.EV, max(a.E, a.S, a.L)
 	if r.strips {
 		r.inKeys, r.inValues = gemm.InStrips(a.E, a.S), gemm.InStrips(a.S, a.EV)
 		r.spare = max(r.spare, r.key.Room(matrix.Depth))
@@ -101,13 +101,13 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		r.mul(scores, q, k, r.E, r.S, work)
 		var sums [stripRows]float64
 		for m := range n {
-			if c.Pause(worker) {
+			if m*r.S/run.Chunk != (m-1)*r.S/run.Chunk && c.Pause(worker) {
 				return
 			}
 			row, ok := scores[m*r.S:][:r.S], false
 			if r.quick {
 				mask := r.penalties(c, spare[:r.S], batch, m0+m)
-				if sums[m], ok = halves.Weights(row, mask, spare[r.S:], 1/math.Sqrt(float64(r.E))); !ok {
+				if sums[m], ok = halves.Weights(row, mask, 1/math.Sqrt(float64(r.E))); !ok {
 					r.mul(row, q[m*r.E:][:r.E], k, r.E, r.S, work)
 				}
 			}

@@ -21,8 +21,8 @@ func softmax(s *Step) (run.Runner, int) {
 		return r, l.room()
 	}
 	if r := l.asRuns(false); r != nil && s.halved() {
-		room := r.room()
-		return r.inRuns(8, func(h halfLane, n, stride int) { softmaxRows(h, n, stride, room) }), room + 3*r.pitch()
+		room, more := r.room(), halves.SoftmaxRoom(l.length, s.Out[0].len()/l.length)
+		return r.inRuns(8, func(h halfLane, n, stride int) { softmaxRows(h, n, stride, room, more) }), room + more + (more+1)/2
 	}
 	return l.loop(8, func(c *run.Call, g, _, worker int) { softmaxGroup(c, l, g, c.Work[worker]) }), l.length * l.tile
 }
@@ -55,12 +55,11 @@ func softmaxGroup(c *run.Call, l *lanes, g int, m []float32) {
 	l.store(&c.Out[0], m, base, width, 0, l.length)
 }
 
-// softmaxRows computes n lanes of halves, each one run. room is what they leave of the workspace.
-func softmaxRows(h halfLane, n, stride, room int) {
-	work := h.c.Work[h.worker][room:]
+// softmaxRows computes n lanes of halves, each one run. Lanes take room of the workspace, the kernel more.
+func softmaxRows(h halfLane, n, stride, room, more int) {
+	work, copied := h.c.Work[h.worker][room:], h.c.Rooms[h.worker].Half[2*(room+more):]
 	for done := 0; n > 0; n -= done {
-		done = halves.Softmax(h.out[h.base:], h.x[h.base:], n, h.length, stride, work,
-			h.c.Rooms[h.worker].Half[2*(room+2*h.pitch()):])
+		done = halves.Softmax(h.out[h.base:], h.x[h.base:], n, h.length, stride, work, copied)
 		if h.base += done * stride; done < n {
 			softmaxLane(h, work)
 			h.base, done = h.base+stride, done+1

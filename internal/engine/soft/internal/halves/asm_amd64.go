@@ -2,11 +2,10 @@
 
 package halves
 
-// softmaxRows computes rows until one is left to Go. unsure are the elements of a block that the
-// margin does not decide, or 0.
+// softmaxStep computes a step of some rows, until one is left to Go.
 //
 //go:noescape
-func softmaxRows(s *softmaxing, rows int) (left int)
+func softmaxStep(step int, s *softmaxing, row *softmaxRow, rows int) (left int)
 
 // quickScale returns how many blocks it did before one where the ends differ.
 //
@@ -28,8 +27,8 @@ func topOf(top *[4]float64, scores *float32, mask *float32, fours int, scale flo
 //go:noescape
 func finishRows(dst *half, x *float32, more *float32, rows int, width int, pitch int, low float32, high float32) (bad int)
 
-// weigh sets dst to the exponentials of scores, and adds them to the sums. The result is 0 if the margin decides each.
-// Kind 1 is far, kind 2 masked.
+// weigh replaces scores by their exponentials, and adds these to the sums, until the margin does not decide each of
+// sixteen. Kind 1 is far, kind 2 masked.
 //
 //go:noescape
-func weigh(kind int, dst *float32, scores *float32, mask *float32, sixteens int, w *weighing) (bad int)
+func weigh(kind int, scores *float32, mask *float32, sixteens int, w *weighing) (left int)

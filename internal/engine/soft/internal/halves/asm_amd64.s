@@ -2,181 +2,187 @@
 
 #include "textflag.h"
 
-// func softmaxRows(s *softmaxing, rows int) (left int)
-// Requires: AVX, AVX2, CMOV, F16C, FMA3
-TEXT ·softmaxRows(SB), NOSPLIT, $0-24
-	MOVQ  s+0(FP), AX
-	MOVQ  24(AX), CX
-	MOVQ  (AX), DX
-	MOVQ  40(AX), BX
-	MOVQ  rows+8(FP), SI
-	SUBQ  $0x10, BX
-	MOVQ  56(AX), DI
-	TESTQ DI, DI
-	JNE   scale
+// func softmaxStep(step int, s *softmaxing, row *softmaxRow, rows int) (left int)
+// Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
+TEXT ·softmaxStep(SB), NOSPLIT, $0-40
+	CMPQ step+0(FP), $+0
+	JNE  other
+	MOVQ s+8(FP), AX
+	MOVQ row+16(FP), CX
+	MOVQ rows+24(FP), DX
+	MOVQ 40(AX), BX
+	MOVQ 56(AX), SI
+	MOVQ 8(AX), DI
+	MOVQ 16(AX), R8
+	MOVQ 48(AX), AX
+	SUBQ $0x10, BX
 
 row:
-	MOVQ         8(AX), DI
-	MOVQ         16(AX), R8
-	MOVQ         DI, R9
-	MOVQ         R8, R10
-	LEAQ         16(BX), R11
-	SHRQ         $0x04, R11
-	VPBROADCASTD table0<>+0(SB), Y0
-	VPBROADCASTD table0<>+0(SB), Y1
-	VPBROADCASTD table1<>+0(SB), Y2
+	VXORPS   Y3, Y3, Y3
+	VPCMPEQD Y2, Y2, Y2
+	VPSLLW   $0x0f, Y2, Y1
+	XORQ     R9, R9
+	TESTQ    BX, BX
+	JEQ      last
 
 copy:
-	VMOVDQU      (R9), Y3
-	VMOVDQU      Y3, (R10)
-	VPSRAW       $0x0f, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPXOR        Y3, Y4, Y4
-	VPMINSW      Y4, Y1, Y1
-	VPMAXSW      Y4, Y2, Y2
-	ADDQ         $+32, R9
-	ADDQ         $+32, R10
-	DECQ         R11
-	JNE          copy
-	VMOVDQU      (DI)(BX*2), Y3
-	VMOVDQU      Y3, (R8)(BX*2)
-	VPSRAW       $0x0f, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPXOR        Y3, Y4, Y4
-	VPMINSW      Y4, Y1, Y1
-	VPMAXSW      Y4, Y2, Y2
-	VPBROADCASTD table2<>+0(SB), Y3
-	VMOVDQU      Y3, 32(R8)(BX*2)
-	VPXOR        Y0, Y2, Y2
-	VPXOR        table3<>+0(SB), Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X4
-	VPMINUW      X4, X1, X1
-	VPHMINPOSUW  X1, X1
-	VMOVD        X1, DI
-	MOVWLZX      DI, DI
-	VEXTRACTI128 $0x01, Y2, X4
-	VPMINUW      X4, X2, X2
-	VPHMINPOSUW  X2, X2
-	VMOVD        X2, R8
-	MOVWLZX      R8, R8
-	CMPL         DI, $0x000003ff
-	JLT          leave
-	CMPL         R8, $0x0000fc00
-	JGE          leave
-	CMPL         R8, $0x000003ff
-	JLE          leave
-	MOVL         R8, DI
-	XORL         $0x00007fff, DI
-	TESTL        $0x00008000, R8
-	CMOVLEQ      DI, R8
-	VMOVD        R8, X0
-	VCVTPH2PS    X0, X0
-	VMOVSS       X0, 128(AX)
-	VCVTSS2SD    X0, X0, X1
-	VMULSD       table4<>+0(SB), X1, X1
-	VROUNDSD     $0x00, X1, X1, X1
-	VMOVSD       X1, 112(AX)
-	VMOVSD       table5<>+0(SB), X2
-	VFNMADD231SD table6<>+0(SB), X1, X2
-	VCVTSD2SS    X2, X2, X2
-	VMOVSS       X2, 96(AX)
-	VSUBSS       table7<>+0(SB), X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVUPS      Y0, 64(AX)
-	VMOVUPS      table8<>+0(SB), Y0
-	VXORPS       Y1, Y1, Y1
-	MOVQ         16(AX), DI
-	MOVQ         CX, R8
-	LEAQ         31(BX), R9
-	SHRQ         $0x04, R9
+	VMOVDQU (DI)(R9*2), Y0
+	VMOVDQU Y0, (R8)(R9*2)
+	VPMAXSW Y0, Y1, Y1
+	VPMINUW Y0, Y2, Y2
+	VPMAXUW Y0, Y3, Y3
+	ADDQ    $+16, R9
+	CMPQ    R9, BX
+	JLT     copy
 
-chunk:
-	MOVQ         $0x00000020, R10
-	CMPQ         R10, R9
-	CMOVQGT      R9, R10
-	SUBQ         R10, R9
-	MOVQ         R8, R12
-	MOVQ         R10, R13
-	MOVQ         32(AX), R11
-	VBROADCASTSS 96(AX), Y2
-	VMOVUPS      table9<>+0(SB), Y3
+last:
+	VMOVDQU      (DI)(BX*2), Y0
+	VMOVDQU      Y0, (R8)(BX*2)
+	VPMAXSW      Y0, Y1, Y1
+	VPMINUW      Y0, Y2, Y2
+	VPMAXUW      Y0, Y3, Y3
+	VPBROADCASTD table0<>+0(SB), Y0
+	VMOVDQU      Y0, 32(R8)(BX*2)
+	VPSUBUSW     table1<>+0(SB), Y3, Y3
+	VPTEST       Y3, Y3
+	JNE          leave
+	VPXOR        table2<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMINUW      X0, X1, X1
+	VPHMINPOSUW  X1, X1
+	VMOVD        X1, R9
+	MOVWLZX      R9, R9
+	VEXTRACTI128 $0x01, Y2, X0
+	VPMINUW      X0, X2, X2
+	VPHMINPOSUW  X2, X2
+	VMOVD        X2, R10
+	MOVWLZX      R10, R10
+	XORL         $0x00007fff, R9
+	TESTL        $0x00008000, R9
+	CMOVLNE      R10, R9
+	MOVL         R9, R10
+	ANDL         $0x00007fff, R10
+	CMPL         R10, $0x00007c00
+	JGE          leave
+	VMOVD        R9, X0
+	VCVTPH2PS    X0, X0
+	VMOVSS       X0, 8(CX)
+	VMULSS       table3<>+0(SB), X0, X0
+	VROUNDSS     $0x00, X0, X0, X0
+	VMOVSS       X0, 12(CX)
+	VMOVSS       table4<>+0(SB), X1
+	VFNMADD231SS table5<>+0(SB), X0, X1
+	VMOVSS       X1, 16(CX)
+	ADDQ         AX, DI
+	LEAQ         (R8)(SI*2), R8
+	ADDQ         $+32, CX
+	DECQ         DX
+	JNE          row
+
+leave:
+	MOVQ DX, left+32(FP)
+	VZEROUPPER
+	RET
+
+other:
+	CMPQ step+0(FP), $+1
+	JNE  other2
+	MOVQ s+8(FP), AX
+	MOVQ row+16(FP), CX
+	MOVQ rows+24(FP), DX
+	MOVQ 40(AX), BX
+	MOVQ 56(AX), SI
+	MOVQ 16(AX), DI
+	MOVQ 24(AX), R8
+	MOVQ 32(AX), R9
+	ADDQ $+7, BX
+	ANDQ $-8, BX
+	SUBQ BX, SI
+
+row2:
+	VMOVUPS table6<>+0(SB), Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    BX, R10
+
+some:
+	MOVQ         $0x00000200, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	SUBQ         R11, R10
+	VBROADCASTSS 16(CX), Y2
+	VBROADCASTSS 8(CX), Y3
+	VSUBPS       table7<>+0(SB), Y3, Y3
+	VMOVUPS      table8<>+0(SB), Y4
+	VMOVUPS      table9<>+0(SB), Y5
+	VMOVUPS      table10<>+0(SB), Y6
+	VMOVUPS      table11<>+0(SB), Y7
+	XORQ         R12, R12
 
 reduce:
-	VCVTPH2PS    (DI), Y4
-	VCVTPH2PS    16(DI), Y7
-	VMAXPS       64(AX), Y4, Y4
-	VMAXPS       64(AX), Y7, Y7
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y8
-	VFMADD231PS  table10<>+0(SB), Y4, Y5
-	VFMADD231PS  table10<>+0(SB), Y7, Y8
-	VSUBPS       Y2, Y5, Y6
-	VSUBPS       Y2, Y8, Y9
-	VFNMADD231PS table11<>+0(SB), Y6, Y4
-	VFNMADD231PS table11<>+0(SB), Y9, Y7
-	VFNMADD231PS table12<>+0(SB), Y6, Y4
-	VFNMADD231PS table12<>+0(SB), Y9, Y7
-	VMOVUPS      Y4, (R8)
-	VMOVUPS      Y7, 32(R8)
-	VPERMILPS    Y5, Y3, Y6
-	VPERMILPS    Y8, Y3, Y9
-	VPSLLD       $0x15, Y5, Y5
-	VPSLLD       $0x15, Y8, Y8
-	VPADDD       Y5, Y6, Y6
-	VPADDD       Y8, Y9, Y9
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y9, 32(R11)
-	ADDQ         $+32, DI
-	ADDQ         $+64, R8
-	ADDQ         $+64, R11
-	DECQ         R10
-	JNE          reduce
-	MOVQ         32(AX), R11
-	VMOVUPS      table13<>+0(SB), Y2
-	VMOVUPS      table14<>+0(SB), Y3
+	VCVTPH2PS    (DI)(R12*2), Y8
+	VMAXPS       Y3, Y8, Y8
+	VMOVAPS      Y2, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VSUBPS       Y2, Y9, Y10
+	VFNMADD231PS Y6, Y10, Y8
+	VFNMADD231PS Y7, Y10, Y8
+	VMOVUPS      Y8, (R8)(R12*4)
+	VPERMILPS    Y9, Y4, Y10
+	VPSLLD       $0x15, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VMOVUPS      Y10, (R9)(R12*4)
+	ADDQ         $+8, R12
+	CMPQ         R12, R11
+	JLT          reduce
+	VMOVUPS      table12<>+0(SB), Y2
+	VMOVUPS      table13<>+0(SB), Y3
+	VMOVUPS      table14<>+0(SB), Y4
+	VMOVUPS      table15<>+0(SB), Y5
+	XORQ         R12, R12
 
 sum:
-	VMOVUPS      (R12), Y4
-	VMOVUPS      32(R12), Y6
-	VMOVUPS      table15<>+0(SB), Y5
-	VMOVUPS      table15<>+0(SB), Y7
-	VFMADD231PS  table16<>+0(SB), Y4, Y5
-	VFMADD231PS  table16<>+0(SB), Y6, Y7
-	VFMADD213PS  Y2, Y4, Y5
-	VFMADD213PS  Y2, Y6, Y7
-	VFMADD213PS  Y3, Y4, Y5
-	VFMADD213PS  Y3, Y6, Y7
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y7, Y7
-	VFMADD213PS  Y4, Y4, Y5
-	VFMADD213PS  Y6, Y6, Y7
-	VMOVUPS      (R11), Y4
-	VMOVUPS      32(R11), Y9
-	VMOVAPS      Y4, Y6
-	VMOVAPS      Y9, Y10
-	VFMADD231PS  Y5, Y4, Y6
-	VFMADD231PS  Y7, Y9, Y10
-	VMOVUPS      Y6, (R12)
-	VMOVUPS      Y10, 32(R12)
-	VMOVAPS      Y0, Y8
-	VADDPS       Y6, Y0, Y0
-	VSUBPS       Y8, Y0, Y8
-	VMOVAPS      Y0, Y6
-	VADDPS       Y10, Y0, Y0
-	VSUBPS       Y6, Y0, Y6
-	VSUBPS       Y8, Y4, Y8
-	VSUBPS       Y6, Y9, Y6
-	VFMADD231PS  Y5, Y4, Y8
-	VFMADD231PS  Y7, Y9, Y6
-	VADDPS       Y8, Y1, Y1
-	VADDPS       Y6, Y1, Y1
-	ADDQ         $+64, R12
-	ADDQ         $+64, R11
-	DECQ         R13
-	JNE          sum
-	TESTQ        R9, R9
-	JNE          chunk
-	VSUBPS       table8<>+0(SB), Y0, Y0
+	VMOVUPS     (R8)(R12*4), Y6
+	VMULPS      Y6, Y6, Y7
+	VMOVAPS     Y3, Y8
+	VFMADD213PS Y2, Y6, Y8
+	VMOVAPS     Y5, Y9
+	VFMADD213PS Y4, Y6, Y9
+	VFMADD213PS Y8, Y7, Y9
+	VFMADD213PS Y6, Y7, Y9
+	VMOVUPS     (R9)(R12*4), Y7
+	VMOVAPS     Y9, Y6
+	VFMADD213PS Y7, Y7, Y6
+	VMOVUPS     Y6, (R8)(R12*4)
+	VMOVAPS     Y0, Y8
+	VADDPS      Y6, Y0, Y0
+	VSUBPS      Y8, Y0, Y8
+	VSUBPS      Y8, Y7, Y8
+	VFMADD231PS Y9, Y7, Y8
+	VADDPS      Y8, Y1, Y1
+	ADDQ        $+8, R12
+	CMPQ        R12, R11
+	JLT         sum
+	LEAQ        (DI)(R11*2), DI
+	LEAQ        (R8)(R11*4), R8
+	TESTQ       R10, R10
+	JNE         some
+	VMOVUPS     Y0, (R8)
+	VMOVUPS     Y1, 32(R8)
+	LEAQ        (DI)(SI*2), DI
+	LEAQ        (R8)(SI*4), R8
+	ADDQ        $+32, CX
+	DECQ        DX
+	JNE         row2
+	MOVQ        rows+24(FP), DX
+	MOVQ        24(AX), AX
+	MOVQ        row+16(FP), CX
+	LEAQ        (AX)(BX*4), AX
+	ADDQ        BX, SI
+
+total:
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VSUBPS       table6<>+0(SB), Y0, Y0
 	VEXTRACTF128 $0x01, Y1, X2
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X2, Y2
@@ -190,112 +196,153 @@ sum:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VHADDPD      X3, X3, X3
-	VMOVSD       X3, 120(AX)
-	VMOVUPD      table17<>+0(SB), X1
+	VMOVSD       X3, (CX)
+	VMOVUPD      table16<>+0(SB), X1
 	VDIVPD       X3, X1, X1
 	VCVTPD2PSX   X1, X1
-	VMOVSD       X1, 100(AX)
-	XORQ         DI, DI
+	VMOVSD       X1, 20(CX)
+	LEAQ         (AX)(SI*4), AX
+	ADDQ         $+32, CX
+	DECQ         DX
+	JNE          total
+	MOVQ         DX, left+32(FP)
+	VZEROUPPER
+	RET
 
-scale:
-	VBROADCASTSS 100(AX), Y0
-	VBROADCASTSS 104(AX), Y1
+other2:
+	CMPQ step+0(FP), $+2
+	JNE  other3
+	MOVQ s+8(FP), AX
+	MOVQ row+16(FP), CX
+	MOVQ rows+24(FP), DX
+	MOVQ 40(AX), BX
+	MOVQ 56(AX), SI
+	MOVQ 24(AX), DI
+	MOVQ (AX), R8
+	MOVQ 72(AX), R9
+	MOVQ 48(AX), R10
+	MOVQ 8(AX), R11
+	ADDQ 64(AX), R11
+	SUBQ $0x10, BX
 
-some:
-	VMULPS    (CX)(DI*4), Y0, Y2
-	VMULPS    32(CX)(DI*4), Y0, Y3
-	VMULPS    (CX)(DI*4), Y1, Y4
-	VMULPS    32(CX)(DI*4), Y1, Y5
-	VCVTPS2PH $0x00, Y2, X2
-	VCVTPS2PH $0x00, Y3, X3
-	VCVTPS2PH $0x00, Y4, X4
-	VCVTPS2PH $0x00, Y5, X5
-	VPXOR     X2, X4, X4
-	VPXOR     X3, X5, X5
-	VPOR      X4, X5, X6
-	VPTEST    X6, X6
-	JNE       unsure
-	VMOVDQU   X2, (DX)(DI*2)
-	VMOVDQU   X3, 16(DX)(DI*2)
-	CMPQ      DI, BX
-	JEQ       done
-	ADDQ      $+16, DI
-	CMPQ      DI, BX
-	CMOVQGT   BX, DI
-	JMP       some
+row3:
+	VBROADCASTSS 20(CX), Y0
+	VBROADCASTSS 24(CX), Y1
+
+some2:
+	PREFETCHT0 (R11)(R9*2)
+	VMULPS     (DI)(R9*4), Y0, Y2
+	VMULPS     32(DI)(R9*4), Y0, Y3
+	VMULPS     (DI)(R9*4), Y1, Y4
+	VMULPS     32(DI)(R9*4), Y1, Y5
+	VCVTPS2PH  $0x00, Y2, X2
+	VCVTPS2PH  $0x00, Y3, X3
+	VCVTPS2PH  $0x00, Y4, X4
+	VCVTPS2PH  $0x00, Y5, X5
+	VPXOR      X2, X4, X4
+	VPXOR      X3, X5, X5
+	VPOR       X4, X5, X6
+	VPTEST     X6, X6
+	JNE        unsure
+	VMOVDQU    X2, (R8)(R9*2)
+	VMOVDQU    X3, 16(R8)(R9*2)
+	CMPQ       R9, BX
+	JEQ        done
+	ADDQ       $+16, R9
+	CMPQ       R9, BX
+	CMOVQGT    BX, R9
+	JMP        some2
 
 done:
-	MOVQ 48(AX), DI
-	ADDQ DI, DX
-	ADDQ DI, 8(AX)
-	DECQ SI
-	JNE  row
-	JMP  leave
+	XORQ R9, R9
+	ADDQ R10, R8
+	ADDQ R10, R11
+	LEAQ (DI)(SI*4), DI
+	ADDQ $+32, CX
+	DECQ DX
+	JNE  row3
+	JMP  leave2
 
 unsure:
-	VMOVDQU     X2, 136(AX)
-	VMOVDQU     X3, 152(AX)
+	VMOVDQU     X2, 84(AX)
+	VMOVDQU     X3, 100(AX)
 	VINSERTI128 $0x01, X5, Y4, Y4
 	VPXOR       Y5, Y5, Y5
 	VPCMPEQW    Y5, Y4, Y4
 	VPMOVMSKB   Y4, CX
 	NOTL        CX
-	MOVL        CX, 132(AX)
-	MOVQ        DI, 56(AX)
+	MOVL        CX, 80(AX)
+	MOVQ        R9, 72(AX)
 
-leave:
-	MOVQ DX, (AX)
-	MOVQ SI, left+16(FP)
+leave2:
+	MOVQ DX, left+32(FP)
 	VZEROUPPER
 	RET
 
-DATA table0<>+0(SB)/4, $0x7fff7fff
+other3:
+	RET
+
+DATA table0<>+0(SB)/4, $0xfc00fc00
 GLOBL table0<>(SB), RODATA|NOPTR, $4
 
-DATA table1<>+0(SB)/4, $0x80008000
-GLOBL table1<>(SB), RODATA|NOPTR, $4
+DATA table1<>+0(SB)/4, $0xfc00fc00
+DATA table1<>+4(SB)/4, $0xfc00fc00
+DATA table1<>+8(SB)/4, $0xfc00fc00
+DATA table1<>+12(SB)/4, $0xfc00fc00
+DATA table1<>+16(SB)/4, $0xfc00fc00
+DATA table1<>+20(SB)/4, $0xfc00fc00
+DATA table1<>+24(SB)/4, $0xfc00fc00
+DATA table1<>+28(SB)/4, $0xfc00fc00
+GLOBL table1<>(SB), RODATA|NOPTR, $32
 
-DATA table2<>+0(SB)/4, $0xfc00fc00
-GLOBL table2<>(SB), RODATA|NOPTR, $4
+DATA table2<>+0(SB)/4, $0x7fff7fff
+DATA table2<>+4(SB)/4, $0x7fff7fff
+DATA table2<>+8(SB)/4, $0x7fff7fff
+DATA table2<>+12(SB)/4, $0x7fff7fff
+DATA table2<>+16(SB)/4, $0x7fff7fff
+DATA table2<>+20(SB)/4, $0x7fff7fff
+DATA table2<>+24(SB)/4, $0x7fff7fff
+DATA table2<>+28(SB)/4, $0x7fff7fff
+GLOBL table2<>(SB), RODATA|NOPTR, $32
 
-DATA table3<>+0(SB)/4, $0x80008000
-DATA table3<>+4(SB)/4, $0x80008000
-DATA table3<>+8(SB)/4, $0x80008000
-DATA table3<>+12(SB)/4, $0x80008000
-DATA table3<>+16(SB)/4, $0x80008000
-DATA table3<>+20(SB)/4, $0x80008000
-DATA table3<>+24(SB)/4, $0x80008000
-DATA table3<>+28(SB)/4, $0x80008000
+DATA table3<>+0(SB)/4, $0x3fb8aa3b
+DATA table3<>+4(SB)/4, $0x3fb8aa3b
+DATA table3<>+8(SB)/4, $0x3fb8aa3b
+DATA table3<>+12(SB)/4, $0x3fb8aa3b
+DATA table3<>+16(SB)/4, $0x3fb8aa3b
+DATA table3<>+20(SB)/4, $0x3fb8aa3b
+DATA table3<>+24(SB)/4, $0x3fb8aa3b
+DATA table3<>+28(SB)/4, $0x3fb8aa3b
 GLOBL table3<>(SB), RODATA|NOPTR, $32
 
-DATA table4<>+0(SB)/4, $0x652b82fe
-DATA table4<>+4(SB)/4, $0x3ff71547
-DATA table4<>+8(SB)/4, $0x652b82fe
-DATA table4<>+12(SB)/4, $0x3ff71547
-DATA table4<>+16(SB)/4, $0x652b82fe
-DATA table4<>+20(SB)/4, $0x3ff71547
-DATA table4<>+24(SB)/4, $0x652b82fe
-DATA table4<>+28(SB)/4, $0x3ff71547
+DATA table4<>+0(SB)/4, $0x4b400000
+DATA table4<>+4(SB)/4, $0x4b400000
+DATA table4<>+8(SB)/4, $0x4b400000
+DATA table4<>+12(SB)/4, $0x4b400000
+DATA table4<>+16(SB)/4, $0x4b400000
+DATA table4<>+20(SB)/4, $0x4b400000
+DATA table4<>+24(SB)/4, $0x4b400000
+DATA table4<>+28(SB)/4, $0x4b400000
 GLOBL table4<>(SB), RODATA|NOPTR, $32
 
-DATA table5<>+0(SB)/4, $0x00000000
-DATA table5<>+4(SB)/4, $0x41680000
-DATA table5<>+8(SB)/4, $0x00000000
-DATA table5<>+12(SB)/4, $0x41680000
-DATA table5<>+16(SB)/4, $0x00000000
-DATA table5<>+20(SB)/4, $0x41680000
-DATA table5<>+24(SB)/4, $0x00000000
-DATA table5<>+28(SB)/4, $0x41680000
+DATA table5<>+0(SB)/4, $0x40800000
+DATA table5<>+4(SB)/4, $0x40800000
+DATA table5<>+8(SB)/4, $0x40800000
+DATA table5<>+12(SB)/4, $0x40800000
+DATA table5<>+16(SB)/4, $0x40800000
+DATA table5<>+20(SB)/4, $0x40800000
+DATA table5<>+24(SB)/4, $0x40800000
+DATA table5<>+28(SB)/4, $0x40800000
 GLOBL table5<>(SB), RODATA|NOPTR, $32
 
-DATA table6<>+0(SB)/4, $0x00000000
-DATA table6<>+4(SB)/4, $0x40100000
-DATA table6<>+8(SB)/4, $0x00000000
-DATA table6<>+12(SB)/4, $0x40100000
-DATA table6<>+16(SB)/4, $0x00000000
-DATA table6<>+20(SB)/4, $0x40100000
-DATA table6<>+24(SB)/4, $0x00000000
-DATA table6<>+28(SB)/4, $0x40100000
+DATA table6<>+0(SB)/4, $0x40000000
+DATA table6<>+4(SB)/4, $0x40000000
+DATA table6<>+8(SB)/4, $0x40000000
+DATA table6<>+12(SB)/4, $0x40000000
+DATA table6<>+16(SB)/4, $0x40000000
+DATA table6<>+20(SB)/4, $0x40000000
+DATA table6<>+24(SB)/4, $0x40000000
+DATA table6<>+28(SB)/4, $0x40000000
 GLOBL table6<>(SB), RODATA|NOPTR, $32
 
 DATA table7<>+0(SB)/4, $0x42700000
@@ -308,54 +355,54 @@ DATA table7<>+24(SB)/4, $0x42700000
 DATA table7<>+28(SB)/4, $0x42700000
 GLOBL table7<>(SB), RODATA|NOPTR, $32
 
-DATA table8<>+0(SB)/4, $0x40000000
-DATA table8<>+4(SB)/4, $0x40000000
-DATA table8<>+8(SB)/4, $0x40000000
-DATA table8<>+12(SB)/4, $0x40000000
-DATA table8<>+16(SB)/4, $0x40000000
-DATA table8<>+20(SB)/4, $0x40000000
-DATA table8<>+24(SB)/4, $0x40000000
-DATA table8<>+28(SB)/4, $0x40000000
+DATA table8<>+0(SB)/4, $0x3f8fb81b
+DATA table8<>+4(SB)/4, $0x3f8ae96f
+DATA table8<>+8(SB)/4, $0x3f8b3fe5
+DATA table8<>+12(SB)/4, $0x3f91b4b3
+DATA table8<>+16(SB)/4, $0x3f8fb81b
+DATA table8<>+20(SB)/4, $0x3f8ae96f
+DATA table8<>+24(SB)/4, $0x3f8b3fe5
+DATA table8<>+28(SB)/4, $0x3f91b4b3
 GLOBL table8<>(SB), RODATA|NOPTR, $32
 
-DATA table9<>+0(SB)/4, $0x3f8fb81b
-DATA table9<>+4(SB)/4, $0x3f8ae96f
-DATA table9<>+8(SB)/4, $0x3f8b3fe5
-DATA table9<>+12(SB)/4, $0x3f91b4b3
-DATA table9<>+16(SB)/4, $0x3f8fb81b
-DATA table9<>+20(SB)/4, $0x3f8ae96f
-DATA table9<>+24(SB)/4, $0x3f8b3fe5
-DATA table9<>+28(SB)/4, $0x3f91b4b3
+DATA table9<>+0(SB)/4, $0x40b8aa3b
+DATA table9<>+4(SB)/4, $0x40b8aa3b
+DATA table9<>+8(SB)/4, $0x40b8aa3b
+DATA table9<>+12(SB)/4, $0x40b8aa3b
+DATA table9<>+16(SB)/4, $0x40b8aa3b
+DATA table9<>+20(SB)/4, $0x40b8aa3b
+DATA table9<>+24(SB)/4, $0x40b8aa3b
+DATA table9<>+28(SB)/4, $0x40b8aa3b
 GLOBL table9<>(SB), RODATA|NOPTR, $32
 
-DATA table10<>+0(SB)/4, $0x40b8aa3b
-DATA table10<>+4(SB)/4, $0x40b8aa3b
-DATA table10<>+8(SB)/4, $0x40b8aa3b
-DATA table10<>+12(SB)/4, $0x40b8aa3b
-DATA table10<>+16(SB)/4, $0x40b8aa3b
-DATA table10<>+20(SB)/4, $0x40b8aa3b
-DATA table10<>+24(SB)/4, $0x40b8aa3b
-DATA table10<>+28(SB)/4, $0x40b8aa3b
+DATA table10<>+0(SB)/4, $0x3e317218
+DATA table10<>+4(SB)/4, $0x3e317218
+DATA table10<>+8(SB)/4, $0x3e317218
+DATA table10<>+12(SB)/4, $0x3e317218
+DATA table10<>+16(SB)/4, $0x3e317218
+DATA table10<>+20(SB)/4, $0x3e317218
+DATA table10<>+24(SB)/4, $0x3e317218
+DATA table10<>+28(SB)/4, $0x3e317218
 GLOBL table10<>(SB), RODATA|NOPTR, $32
 
-DATA table11<>+0(SB)/4, $0x3e317218
-DATA table11<>+4(SB)/4, $0x3e317218
-DATA table11<>+8(SB)/4, $0x3e317218
-DATA table11<>+12(SB)/4, $0x3e317218
-DATA table11<>+16(SB)/4, $0x3e317218
-DATA table11<>+20(SB)/4, $0x3e317218
-DATA table11<>+24(SB)/4, $0x3e317218
-DATA table11<>+28(SB)/4, $0x3e317218
+DATA table11<>+0(SB)/4, $0xb002e308
+DATA table11<>+4(SB)/4, $0xb002e308
+DATA table11<>+8(SB)/4, $0xb002e308
+DATA table11<>+12(SB)/4, $0xb002e308
+DATA table11<>+16(SB)/4, $0xb002e308
+DATA table11<>+20(SB)/4, $0xb002e308
+DATA table11<>+24(SB)/4, $0xb002e308
+DATA table11<>+28(SB)/4, $0xb002e308
 GLOBL table11<>(SB), RODATA|NOPTR, $32
 
-DATA table12<>+0(SB)/4, $0xb002e308
-DATA table12<>+4(SB)/4, $0xb002e308
-DATA table12<>+8(SB)/4, $0xb002e308
-DATA table12<>+12(SB)/4, $0xb002e308
-DATA table12<>+16(SB)/4, $0xb002e308
-DATA table12<>+20(SB)/4, $0xb002e308
-DATA table12<>+24(SB)/4, $0xb002e308
-DATA table12<>+28(SB)/4, $0xb002e308
+DATA table12<>+0(SB)/4, $0x3effffff
+DATA table12<>+4(SB)/4, $0x3effffff
+DATA table12<>+8(SB)/4, $0x3effffff
+DATA table12<>+12(SB)/4, $0x3effffff
+DATA table12<>+16(SB)/4, $0x3effffff
+DATA table12<>+20(SB)/4, $0x3effffff
+DATA table12<>+24(SB)/4, $0x3effffff
+DATA table12<>+28(SB)/4, $0x3effffff
 GLOBL table12<>(SB), RODATA|NOPTR, $32
 
 DATA table13<>+0(SB)/4, $0x3e2aaaac
@@ -368,41 +415,31 @@ DATA table13<>+24(SB)/4, $0x3e2aaaac
 DATA table13<>+28(SB)/4, $0x3e2aaaac
 GLOBL table13<>(SB), RODATA|NOPTR, $32
 
-DATA table14<>+0(SB)/4, $0x3effffff
-DATA table14<>+4(SB)/4, $0x3effffff
-DATA table14<>+8(SB)/4, $0x3effffff
-DATA table14<>+12(SB)/4, $0x3effffff
-DATA table14<>+16(SB)/4, $0x3effffff
-DATA table14<>+20(SB)/4, $0x3effffff
-DATA table14<>+24(SB)/4, $0x3effffff
-DATA table14<>+28(SB)/4, $0x3effffff
+DATA table14<>+0(SB)/4, $0x3d2ab9da
+DATA table14<>+4(SB)/4, $0x3d2ab9da
+DATA table14<>+8(SB)/4, $0x3d2ab9da
+DATA table14<>+12(SB)/4, $0x3d2ab9da
+DATA table14<>+16(SB)/4, $0x3d2ab9da
+DATA table14<>+20(SB)/4, $0x3d2ab9da
+DATA table14<>+24(SB)/4, $0x3d2ab9da
+DATA table14<>+28(SB)/4, $0x3d2ab9da
 GLOBL table14<>(SB), RODATA|NOPTR, $32
 
-DATA table15<>+0(SB)/4, $0x3d2ab9da
-DATA table15<>+4(SB)/4, $0x3d2ab9da
-DATA table15<>+8(SB)/4, $0x3d2ab9da
-DATA table15<>+12(SB)/4, $0x3d2ab9da
-DATA table15<>+16(SB)/4, $0x3d2ab9da
-DATA table15<>+20(SB)/4, $0x3d2ab9da
-DATA table15<>+24(SB)/4, $0x3d2ab9da
-DATA table15<>+28(SB)/4, $0x3d2ab9da
+DATA table15<>+0(SB)/4, $0x3c088420
+DATA table15<>+4(SB)/4, $0x3c088420
+DATA table15<>+8(SB)/4, $0x3c088420
+DATA table15<>+12(SB)/4, $0x3c088420
+DATA table15<>+16(SB)/4, $0x3c088420
+DATA table15<>+20(SB)/4, $0x3c088420
+DATA table15<>+24(SB)/4, $0x3c088420
+DATA table15<>+28(SB)/4, $0x3c088420
 GLOBL table15<>(SB), RODATA|NOPTR, $32
 
-DATA table16<>+0(SB)/4, $0x3c088420
-DATA table16<>+4(SB)/4, $0x3c088420
-DATA table16<>+8(SB)/4, $0x3c088420
-DATA table16<>+12(SB)/4, $0x3c088420
-DATA table16<>+16(SB)/4, $0x3c088420
-DATA table16<>+20(SB)/4, $0x3c088420
-DATA table16<>+24(SB)/4, $0x3c088420
-DATA table16<>+28(SB)/4, $0x3c088420
-GLOBL table16<>(SB), RODATA|NOPTR, $32
-
-DATA table17<>+0(SB)/4, $0x6ccccccd
-DATA table17<>+4(SB)/4, $0x3fefffff
-DATA table17<>+8(SB)/4, $0x4999999a
-DATA table17<>+12(SB)/4, $0x3ff00000
-GLOBL table17<>(SB), RODATA|NOPTR, $16
+DATA table16<>+0(SB)/4, $0x6ccccccd
+DATA table16<>+4(SB)/4, $0x3fefffff
+DATA table16<>+8(SB)/4, $0x4999999a
+DATA table16<>+12(SB)/4, $0x3ff00000
+GLOBL table16<>(SB), RODATA|NOPTR, $16
 
 // func quickScale(dst *half, x *float32, blocks int, ends *[2]float32) (done int)
 // Requires: AVX, F16C
@@ -447,8 +484,8 @@ unsure:
 TEXT ·reachOf(SB), NOSPLIT, $0-24
 	MOVQ    ends+0(FP), AX
 	MOVQ    scores+8(FP), CX
-	VMOVUPS table18<>+0(SB), Y0
-	VMOVUPS table19<>+0(SB), Y1
+	VMOVUPS table17<>+0(SB), Y0
+	VMOVUPS table18<>+0(SB), Y1
 	MOVQ    eights+16(FP), DX
 
 eight:
@@ -475,25 +512,25 @@ eight:
 	VZEROUPPER
 	RET
 
-DATA table18<>+0(SB)/4, $0x7f800000
-DATA table18<>+4(SB)/4, $0x7f800000
-DATA table18<>+8(SB)/4, $0x7f800000
-DATA table18<>+12(SB)/4, $0x7f800000
-DATA table18<>+16(SB)/4, $0x7f800000
-DATA table18<>+20(SB)/4, $0x7f800000
-DATA table18<>+24(SB)/4, $0x7f800000
-DATA table18<>+28(SB)/4, $0x7f800000
-GLOBL table18<>(SB), RODATA|NOPTR, $32
+DATA table17<>+0(SB)/4, $0x7f800000
+DATA table17<>+4(SB)/4, $0x7f800000
+DATA table17<>+8(SB)/4, $0x7f800000
+DATA table17<>+12(SB)/4, $0x7f800000
+DATA table17<>+16(SB)/4, $0x7f800000
+DATA table17<>+20(SB)/4, $0x7f800000
+DATA table17<>+24(SB)/4, $0x7f800000
+DATA table17<>+28(SB)/4, $0x7f800000
+GLOBL table17<>(SB), RODATA|NOPTR, $32
 
-DATA table19<>+0(SB)/4, $0xff800000
-DATA table19<>+4(SB)/4, $0xff800000
-DATA table19<>+8(SB)/4, $0xff800000
-DATA table19<>+12(SB)/4, $0xff800000
-DATA table19<>+16(SB)/4, $0xff800000
-DATA table19<>+20(SB)/4, $0xff800000
-DATA table19<>+24(SB)/4, $0xff800000
-DATA table19<>+28(SB)/4, $0xff800000
-GLOBL table19<>(SB), RODATA|NOPTR, $32
+DATA table18<>+0(SB)/4, $0xff800000
+DATA table18<>+4(SB)/4, $0xff800000
+DATA table18<>+8(SB)/4, $0xff800000
+DATA table18<>+12(SB)/4, $0xff800000
+DATA table18<>+16(SB)/4, $0xff800000
+DATA table18<>+20(SB)/4, $0xff800000
+DATA table18<>+24(SB)/4, $0xff800000
+DATA table18<>+28(SB)/4, $0xff800000
+GLOBL table18<>(SB), RODATA|NOPTR, $32
 
 // func topOf(top *[4]float64, scores *float32, mask *float32, fours int, scale float64)
 // Requires: AVX
@@ -566,422 +603,517 @@ done:
 	VZEROUPPER
 	RET
 
-// func weigh(kind int, dst *float32, scores *float32, mask *float32, sixteens int, w *weighing) (bad int)
+// func weigh(kind int, scores *float32, mask *float32, sixteens int, w *weighing) (left int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·weigh(SB), NOSPLIT, $0-56
-	CMPQ     kind+0(FP), $+0
-	JNE      other
-	MOVQ     w+40(FP), AX
-	MOVQ     dst+8(FP), CX
-	MOVQ     scores+16(FP), DX
-	MOVQ     mask+24(FP), BX
-	VMOVUPD  64(AX), Y0
-	VPCMPEQD Y1, Y1, Y1
-	MOVQ     sixteens+32(FP), BX
+TEXT ·weigh(SB), NOSPLIT, $320-48
+	CMPQ    kind+0(FP), $+0
+	JNE     other
+	MOVQ    w+32(FP), AX
+	MOVQ    scores+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    sixteens+24(FP), DX
+	LEAQ    (SP), BX
+	ADDQ    $+31, BX
+	ANDQ    $-32, BX
+	VMOVUPS 64(AX), Y0
 
 sixteen:
-	VCVTPS2PD    (DX), Y2
-	VCVTPS2PD    16(DX), Y3
-	VCVTPS2PD    32(DX), Y4
-	VCVTPS2PD    48(DX), Y5
-	VMOVUPD      (AX), Y6
-	VMOVUPD      (AX), Y7
-	VMOVUPD      (AX), Y8
-	VMOVUPD      (AX), Y9
-	VFMADD213PD  32(AX), Y6, Y2
-	VFMADD213PD  32(AX), Y7, Y3
-	VFMADD213PD  32(AX), Y8, Y4
-	VFMADD213PD  32(AX), Y9, Y5
-	VMOVUPD      table20<>+0(SB), Y6
-	VMOVUPD      table20<>+0(SB), Y7
-	VMOVUPD      table20<>+0(SB), Y8
-	VMOVUPD      table20<>+0(SB), Y9
-	VFMADD231PD  table4<>+0(SB), Y2, Y6
-	VFMADD231PD  table4<>+0(SB), Y3, Y7
-	VFMADD231PD  table4<>+0(SB), Y4, Y8
-	VFMADD231PD  table4<>+0(SB), Y5, Y9
-	VSUBPD       table20<>+0(SB), Y6, Y10
-	VSUBPD       table20<>+0(SB), Y7, Y11
-	VSUBPD       table20<>+0(SB), Y8, Y12
-	VSUBPD       table20<>+0(SB), Y9, Y13
-	VFNMADD231PD table21<>+0(SB), Y10, Y2
-	VFNMADD231PD table21<>+0(SB), Y11, Y3
-	VFNMADD231PD table21<>+0(SB), Y12, Y4
-	VFNMADD231PD table21<>+0(SB), Y13, Y5
-	VMOVUPD      table22<>+0(SB), Y10
-	VMOVUPD      table22<>+0(SB), Y11
-	VMOVUPD      table22<>+0(SB), Y12
-	VMOVUPD      table22<>+0(SB), Y13
-	VFMADD231PD  table23<>+0(SB), Y2, Y10
-	VFMADD231PD  table23<>+0(SB), Y3, Y11
-	VFMADD231PD  table23<>+0(SB), Y4, Y12
-	VFMADD231PD  table23<>+0(SB), Y5, Y13
-	VFMADD213PD  table24<>+0(SB), Y2, Y10
-	VFMADD213PD  table24<>+0(SB), Y3, Y11
-	VFMADD213PD  table24<>+0(SB), Y4, Y12
-	VFMADD213PD  table24<>+0(SB), Y5, Y13
-	VFMADD213PD  table25<>+0(SB), Y2, Y10
-	VFMADD213PD  table25<>+0(SB), Y3, Y11
-	VFMADD213PD  table25<>+0(SB), Y4, Y12
-	VFMADD213PD  table25<>+0(SB), Y5, Y13
-	VFMADD213PD  table26<>+0(SB), Y2, Y10
-	VFMADD213PD  table26<>+0(SB), Y3, Y11
-	VFMADD213PD  table26<>+0(SB), Y4, Y12
-	VFMADD213PD  table26<>+0(SB), Y5, Y13
-	VFMADD213PD  table27<>+0(SB), Y2, Y10
-	VFMADD213PD  table27<>+0(SB), Y3, Y11
-	VFMADD213PD  table27<>+0(SB), Y4, Y12
-	VFMADD213PD  table27<>+0(SB), Y5, Y13
-	VFMADD213PD  table28<>+0(SB), Y2, Y10
-	VFMADD213PD  table28<>+0(SB), Y3, Y11
-	VFMADD213PD  table28<>+0(SB), Y4, Y12
-	VFMADD213PD  table28<>+0(SB), Y5, Y13
-	VFMADD213PD  table29<>+0(SB), Y2, Y10
-	VFMADD213PD  table29<>+0(SB), Y3, Y11
-	VFMADD213PD  table29<>+0(SB), Y4, Y12
-	VFMADD213PD  table29<>+0(SB), Y5, Y13
-	VFMADD213PD  table30<>+0(SB), Y2, Y10
-	VFMADD213PD  table30<>+0(SB), Y3, Y11
-	VFMADD213PD  table30<>+0(SB), Y4, Y12
-	VFMADD213PD  table30<>+0(SB), Y5, Y13
+	VMOVUPS      (AX), Y5
+	VMOVUPS      32(AX), Y6
+	VCVTPS2PD    (CX), Y1
+	VCVTPS2PD    16(CX), Y2
+	VCVTPS2PD    32(CX), Y3
+	VCVTPS2PD    48(CX), Y4
+	VFMADD213PD  Y6, Y5, Y1
+	VFMADD213PD  Y6, Y5, Y2
+	VFMADD213PD  Y6, Y5, Y3
+	VFMADD213PD  Y6, Y5, Y4
+	VMOVUPS      table19<>+0(SB), Y12
+	VMOVUPS      table20<>+0(SB), Y9
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y8
+	VFMADD231PD  Y9, Y1, Y5
+	VFMADD231PD  Y9, Y2, Y6
+	VFMADD231PD  Y9, Y3, Y7
+	VFMADD231PD  Y9, Y4, Y8
+	VSUBPD       Y12, Y5, Y9
+	VSUBPD       Y12, Y6, Y10
+	VSUBPD       Y12, Y7, Y11
+	VSUBPD       Y12, Y8, Y12
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPADDQ       Y6, Y10, Y10
-	VPADDQ       Y7, Y11, Y11
-	VPADDQ       Y8, Y12, Y12
-	VPADDQ       Y9, Y13, Y13
-	VADDPD       Y10, Y0, Y0
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y0, Y0
-	VCVTPD2PSY   Y10, X6
-	VCVTPD2PSY   Y11, X7
-	VCVTPD2PSY   Y12, X8
-	VCVTPD2PSY   Y13, X9
-	VMOVUPS      X6, (CX)
-	VMOVUPS      X7, 16(CX)
-	VMOVUPS      X8, 32(CX)
-	VMOVUPS      X9, 48(CX)
-	VSHUFPS      $0x88, Y11, Y10, Y6
-	VPSLLD       $0x03, Y6, Y6
-	VPADDD       table31<>+0(SB), Y6, Y6
-	VPMINUD      Y6, Y1, Y1
-	VSHUFPS      $0x88, Y13, Y12, Y7
-	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table31<>+0(SB), Y7, Y7
-	VPMINUD      Y7, Y1, Y1
+	VMOVUPD      Y5, (BX)
+	VMOVUPD      Y6, 32(BX)
+	VMOVUPD      Y7, 64(BX)
+	VMOVUPD      Y8, 96(BX)
+	VMOVUPS      table21<>+0(SB), Y5
+	VFNMADD231PD Y5, Y9, Y1
+	VFNMADD231PD Y5, Y10, Y2
+	VFNMADD231PD Y5, Y11, Y3
+	VFNMADD231PD Y5, Y12, Y4
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMULPD       Y4, Y4, Y12
+	VMOVUPD      Y1, 128(BX)
+	VMOVUPD      Y2, 160(BX)
+	VMOVUPD      Y3, 192(BX)
+	VMOVUPD      Y4, 224(BX)
+	VMOVUPS      table22<>+0(SB), Y4
+	VMOVAPD      Y4, Y1
+	VMOVAPD      Y4, Y2
+	VMOVAPD      Y4, Y3
+	VMOVAPD      Y4, Y4
+	VMOVUPS      table23<>+0(SB), Y8
+	VMOVAPD      Y8, Y5
+	VMOVAPD      Y8, Y6
+	VMOVAPD      Y8, Y7
+	VMOVAPD      Y8, Y8
+	VMOVUPS      table24<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table25<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table26<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table27<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table28<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table29<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table30<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VFMADD231PD  128(BX), Y1, Y5
+	VFMADD231PD  160(BX), Y2, Y6
+	VFMADD231PD  192(BX), Y3, Y7
+	VFMADD231PD  224(BX), Y4, Y8
+	VPADDQ       (BX), Y5, Y5
+	VPADDQ       32(BX), Y6, Y6
+	VPADDQ       64(BX), Y7, Y7
+	VPADDQ       96(BX), Y8, Y8
+	VCVTPD2PSY   Y5, X9
+	VCVTPD2PSY   Y6, X10
+	VCVTPD2PSY   Y7, X11
+	VCVTPD2PSY   Y8, X12
+	VADDPD       Y6, Y5, Y1
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y2, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y5, Y2
+	VPSLLD       $0x03, Y2, Y2
+	VPADDD       table31<>+0(SB), Y2, Y2
+	VSHUFPS      $0x88, Y8, Y7, Y3
+	VPSLLD       $0x03, Y3, Y3
+	VPADDD       table31<>+0(SB), Y3, Y3
+	VPMINUD      Y3, Y2, Y2
+	VPMINUD      table32<>+0(SB), Y2, Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VMOVMSKPS    Y2, SI
+	TESTL        SI, SI
+	JNE          leave
+	VMOVUPS      X9, (CX)
+	VMOVUPS      X10, 16(CX)
+	VMOVUPS      X11, 32(CX)
+	VMOVUPS      X12, 48(CX)
+	VADDPD       Y1, Y0, Y0
 	ADDQ         $+64, CX
-	ADDQ         $+64, DX
-	DECQ         BX
+	DECQ         DX
 	JNE          sixteen
-	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table32<>+0(SB), Y1, Y0
-	VPCMPEQD     Y0, Y1, Y1
-	VMOVMSKPS    Y1, AX
-	MOVQ         AX, bad+48(FP)
+
+leave:
+	VMOVUPD Y0, 64(AX)
+	MOVQ    DX, left+40(FP)
 	VZEROUPPER
 	RET
 
 other:
-	CMPQ     kind+0(FP), $+1
-	JNE      other2
-	MOVQ     w+40(FP), AX
-	MOVQ     dst+8(FP), CX
-	MOVQ     scores+16(FP), DX
-	MOVQ     mask+24(FP), BX
-	VMOVUPD  64(AX), Y0
-	VPCMPEQD Y1, Y1, Y1
-	VMOVUPD  table33<>+0(SB), Y2
-	MOVQ     sixteens+32(FP), BX
+	CMPQ    kind+0(FP), $+1
+	JNE     other2
+	MOVQ    w+32(FP), AX
+	MOVQ    scores+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    sixteens+24(FP), DX
+	LEAQ    (SP), BX
+	ADDQ    $+31, BX
+	ANDQ    $-32, BX
+	VMOVUPS 64(AX), Y0
 
 sixteen2:
-	VCVTPS2PD    (DX), Y3
-	VCVTPS2PD    16(DX), Y4
-	VCVTPS2PD    32(DX), Y5
-	VCVTPS2PD    48(DX), Y6
-	VMOVUPD      (AX), Y7
-	VMOVUPD      (AX), Y8
-	VMOVUPD      (AX), Y9
-	VMOVUPD      (AX), Y10
-	VFMADD213PD  32(AX), Y7, Y3
-	VFMADD213PD  32(AX), Y8, Y4
-	VFMADD213PD  32(AX), Y9, Y5
-	VFMADD213PD  32(AX), Y10, Y6
-	VMOVUPD      table34<>+0(SB), Y7
-	VMOVUPD      table34<>+0(SB), Y8
-	VMOVUPD      table34<>+0(SB), Y9
-	VMOVUPD      table34<>+0(SB), Y10
-	VMAXPD       Y3, Y7, Y3
-	VMAXPD       Y4, Y8, Y4
-	VMAXPD       Y5, Y9, Y5
-	VMAXPD       Y6, Y10, Y6
-	VADDPD       table35<>+0(SB), Y3, Y11
-	VADDPD       table35<>+0(SB), Y4, Y12
-	VADDPD       table35<>+0(SB), Y5, Y13
-	VADDPD       table35<>+0(SB), Y6, Y14
-	VANDPD       table36<>+0(SB), Y11, Y11
-	VANDPD       table36<>+0(SB), Y12, Y12
-	VANDPD       table36<>+0(SB), Y13, Y13
-	VANDPD       table36<>+0(SB), Y14, Y14
-	VMINPD       Y11, Y2, Y2
-	VMINPD       Y12, Y2, Y2
-	VMINPD       Y13, Y2, Y2
-	VMINPD       Y14, Y2, Y2
-	VMOVUPD      table20<>+0(SB), Y7
-	VMOVUPD      table20<>+0(SB), Y8
-	VMOVUPD      table20<>+0(SB), Y9
-	VMOVUPD      table20<>+0(SB), Y10
-	VFMADD231PD  table4<>+0(SB), Y3, Y7
-	VFMADD231PD  table4<>+0(SB), Y4, Y8
-	VFMADD231PD  table4<>+0(SB), Y5, Y9
-	VFMADD231PD  table4<>+0(SB), Y6, Y10
-	VSUBPD       table20<>+0(SB), Y7, Y11
-	VSUBPD       table20<>+0(SB), Y8, Y12
-	VSUBPD       table20<>+0(SB), Y9, Y13
-	VSUBPD       table20<>+0(SB), Y10, Y14
-	VFNMADD231PD table21<>+0(SB), Y11, Y3
-	VFNMADD231PD table21<>+0(SB), Y12, Y4
-	VFNMADD231PD table21<>+0(SB), Y13, Y5
-	VFNMADD231PD table21<>+0(SB), Y14, Y6
-	VMOVUPD      table22<>+0(SB), Y11
-	VMOVUPD      table22<>+0(SB), Y12
-	VMOVUPD      table22<>+0(SB), Y13
-	VMOVUPD      table22<>+0(SB), Y14
-	VFMADD231PD  table23<>+0(SB), Y3, Y11
-	VFMADD231PD  table23<>+0(SB), Y4, Y12
-	VFMADD231PD  table23<>+0(SB), Y5, Y13
-	VFMADD231PD  table23<>+0(SB), Y6, Y14
-	VFMADD213PD  table24<>+0(SB), Y3, Y11
-	VFMADD213PD  table24<>+0(SB), Y4, Y12
-	VFMADD213PD  table24<>+0(SB), Y5, Y13
-	VFMADD213PD  table24<>+0(SB), Y6, Y14
-	VFMADD213PD  table25<>+0(SB), Y3, Y11
-	VFMADD213PD  table25<>+0(SB), Y4, Y12
-	VFMADD213PD  table25<>+0(SB), Y5, Y13
-	VFMADD213PD  table25<>+0(SB), Y6, Y14
-	VFMADD213PD  table26<>+0(SB), Y3, Y11
-	VFMADD213PD  table26<>+0(SB), Y4, Y12
-	VFMADD213PD  table26<>+0(SB), Y5, Y13
-	VFMADD213PD  table26<>+0(SB), Y6, Y14
-	VFMADD213PD  table27<>+0(SB), Y3, Y11
-	VFMADD213PD  table27<>+0(SB), Y4, Y12
-	VFMADD213PD  table27<>+0(SB), Y5, Y13
-	VFMADD213PD  table27<>+0(SB), Y6, Y14
-	VFMADD213PD  table28<>+0(SB), Y3, Y11
-	VFMADD213PD  table28<>+0(SB), Y4, Y12
-	VFMADD213PD  table28<>+0(SB), Y5, Y13
-	VFMADD213PD  table28<>+0(SB), Y6, Y14
-	VFMADD213PD  table29<>+0(SB), Y3, Y11
-	VFMADD213PD  table29<>+0(SB), Y4, Y12
-	VFMADD213PD  table29<>+0(SB), Y5, Y13
-	VFMADD213PD  table29<>+0(SB), Y6, Y14
-	VFMADD213PD  table30<>+0(SB), Y3, Y11
-	VFMADD213PD  table30<>+0(SB), Y4, Y12
-	VFMADD213PD  table30<>+0(SB), Y5, Y13
-	VFMADD213PD  table30<>+0(SB), Y6, Y14
+	VMOVUPS      (AX), Y5
+	VMOVUPS      32(AX), Y6
+	VCVTPS2PD    (CX), Y1
+	VCVTPS2PD    16(CX), Y2
+	VCVTPS2PD    32(CX), Y3
+	VCVTPS2PD    48(CX), Y4
+	VFMADD213PD  Y6, Y5, Y1
+	VFMADD213PD  Y6, Y5, Y2
+	VFMADD213PD  Y6, Y5, Y3
+	VFMADD213PD  Y6, Y5, Y4
+	VMOVUPS      table33<>+0(SB), Y5
+	VMAXPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMAXPD       Y4, Y5, Y4
+	VADDPD       table34<>+0(SB), Y1, Y5
+	VADDPD       table34<>+0(SB), Y2, Y6
+	VADDPD       table34<>+0(SB), Y3, Y7
+	VADDPD       table34<>+0(SB), Y4, Y8
+	VANDPD       table35<>+0(SB), Y5, Y5
+	VANDPD       table35<>+0(SB), Y6, Y6
+	VANDPD       table35<>+0(SB), Y7, Y7
+	VANDPD       table35<>+0(SB), Y8, Y8
+	VMINPD       Y6, Y5, Y5
+	VMINPD       Y8, Y7, Y7
+	VMINPD       Y7, Y5, Y5
+	VMOVUPD      Y5, 256(BX)
+	VMOVUPS      table19<>+0(SB), Y12
+	VMOVUPS      table20<>+0(SB), Y9
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y8
+	VFMADD231PD  Y9, Y1, Y5
+	VFMADD231PD  Y9, Y2, Y6
+	VFMADD231PD  Y9, Y3, Y7
+	VFMADD231PD  Y9, Y4, Y8
+	VSUBPD       Y12, Y5, Y9
+	VSUBPD       Y12, Y6, Y10
+	VSUBPD       Y12, Y7, Y11
+	VSUBPD       Y12, Y8, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VPADDQ       Y7, Y11, Y11
-	VPADDQ       Y8, Y12, Y12
-	VPADDQ       Y9, Y13, Y13
-	VPADDQ       Y10, Y14, Y14
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y0, Y0
-	VADDPD       Y14, Y0, Y0
-	VCVTPD2PSY   Y11, X7
-	VCVTPD2PSY   Y12, X8
-	VCVTPD2PSY   Y13, X9
-	VCVTPD2PSY   Y14, X10
-	VMOVUPS      X7, (CX)
-	VMOVUPS      X8, 16(CX)
-	VMOVUPS      X9, 32(CX)
-	VMOVUPS      X10, 48(CX)
-	VSHUFPS      $0x88, Y12, Y11, Y7
-	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table31<>+0(SB), Y7, Y7
-	VPMINUD      Y7, Y1, Y1
-	VSHUFPS      $0x88, Y14, Y13, Y8
-	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table31<>+0(SB), Y8, Y8
-	VPMINUD      Y8, Y1, Y1
+	VMOVUPD      Y5, (BX)
+	VMOVUPD      Y6, 32(BX)
+	VMOVUPD      Y7, 64(BX)
+	VMOVUPD      Y8, 96(BX)
+	VMOVUPS      table21<>+0(SB), Y5
+	VFNMADD231PD Y5, Y9, Y1
+	VFNMADD231PD Y5, Y10, Y2
+	VFNMADD231PD Y5, Y11, Y3
+	VFNMADD231PD Y5, Y12, Y4
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMULPD       Y4, Y4, Y12
+	VMOVUPD      Y1, 128(BX)
+	VMOVUPD      Y2, 160(BX)
+	VMOVUPD      Y3, 192(BX)
+	VMOVUPD      Y4, 224(BX)
+	VMOVUPS      table22<>+0(SB), Y4
+	VMOVAPD      Y4, Y1
+	VMOVAPD      Y4, Y2
+	VMOVAPD      Y4, Y3
+	VMOVAPD      Y4, Y4
+	VMOVUPS      table23<>+0(SB), Y8
+	VMOVAPD      Y8, Y5
+	VMOVAPD      Y8, Y6
+	VMOVAPD      Y8, Y7
+	VMOVAPD      Y8, Y8
+	VMOVUPS      table24<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table25<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table26<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table27<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table28<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table29<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table30<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VFMADD231PD  128(BX), Y1, Y5
+	VFMADD231PD  160(BX), Y2, Y6
+	VFMADD231PD  192(BX), Y3, Y7
+	VFMADD231PD  224(BX), Y4, Y8
+	VPADDQ       (BX), Y5, Y5
+	VPADDQ       32(BX), Y6, Y6
+	VPADDQ       64(BX), Y7, Y7
+	VPADDQ       96(BX), Y8, Y8
+	VCVTPD2PSY   Y5, X9
+	VCVTPD2PSY   Y6, X10
+	VCVTPD2PSY   Y7, X11
+	VCVTPD2PSY   Y8, X12
+	VADDPD       Y6, Y5, Y1
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y2, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y5, Y2
+	VPSLLD       $0x03, Y2, Y2
+	VPADDD       table31<>+0(SB), Y2, Y2
+	VSHUFPS      $0x88, Y8, Y7, Y3
+	VPSLLD       $0x03, Y3, Y3
+	VPADDD       table31<>+0(SB), Y3, Y3
+	VPMINUD      Y3, Y2, Y2
+	VPMINUD      table32<>+0(SB), Y2, Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VMOVUPD      256(BX), Y3
+	VCMPPD       $0x01, table36<>+0(SB), Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPS    Y2, SI
+	TESTL        SI, SI
+	JNE          leave2
+	VMOVUPS      X9, (CX)
+	VMOVUPS      X10, 16(CX)
+	VMOVUPS      X11, 32(CX)
+	VMOVUPS      X12, 48(CX)
+	VADDPD       Y1, Y0, Y0
 	ADDQ         $+64, CX
-	ADDQ         $+64, DX
-	DECQ         BX
+	DECQ         DX
 	JNE          sixteen2
-	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table32<>+0(SB), Y1, Y0
-	VPCMPEQD     Y0, Y1, Y1
-	VCMPPD       $0x01, table33<>+0(SB), Y2, Y2
-	VORPD        Y2, Y1, Y1
-	VMOVMSKPS    Y1, AX
-	MOVQ         AX, bad+48(FP)
+
+leave2:
+	VMOVUPD Y0, 64(AX)
+	MOVQ    DX, left+40(FP)
 	VZEROUPPER
 	RET
 
 other2:
-	CMPQ     kind+0(FP), $+2
-	JNE      other3
-	MOVQ     w+40(FP), AX
-	MOVQ     dst+8(FP), CX
-	MOVQ     scores+16(FP), DX
-	MOVQ     mask+24(FP), BX
-	VMOVUPD  64(AX), Y0
-	VPCMPEQD Y1, Y1, Y1
-	VMOVUPD  table33<>+0(SB), Y2
-	MOVQ     sixteens+32(FP), SI
+	CMPQ    kind+0(FP), $+2
+	JNE     other3
+	MOVQ    w+32(FP), AX
+	MOVQ    scores+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    sixteens+24(FP), BX
+	LEAQ    (SP), SI
+	ADDQ    $+31, SI
+	ANDQ    $-32, SI
+	VMOVUPS 64(AX), Y0
 
 sixteen3:
-	VCVTPS2PD    (DX), Y3
-	VCVTPS2PD    16(DX), Y4
-	VCVTPS2PD    32(DX), Y5
-	VCVTPS2PD    48(DX), Y6
-	VCVTPS2PD    (BX), Y7
-	VCVTPS2PD    16(BX), Y8
-	VCVTPS2PD    32(BX), Y9
-	VCVTPS2PD    48(BX), Y10
-	VMULPD       (AX), Y3, Y3
-	VMULPD       (AX), Y4, Y4
-	VMULPD       (AX), Y5, Y5
-	VMULPD       (AX), Y6, Y6
+	VMOVUPS      (AX), Y9
+	VMOVUPS      32(AX), Y10
+	VCVTPS2PD    (CX), Y1
+	VCVTPS2PD    16(CX), Y2
+	VCVTPS2PD    32(CX), Y3
+	VCVTPS2PD    48(CX), Y4
+	VCVTPS2PD    (DX), Y5
+	VCVTPS2PD    16(DX), Y6
+	VCVTPS2PD    32(DX), Y7
+	VCVTPS2PD    48(DX), Y8
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y2, Y2
+	VMULPD       Y9, Y3, Y3
+	VMULPD       Y9, Y4, Y4
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
 	VADDPD       Y7, Y3, Y3
 	VADDPD       Y8, Y4, Y4
-	VADDPD       Y9, Y5, Y5
-	VADDPD       Y10, Y6, Y6
-	VADDPD       32(AX), Y3, Y3
-	VADDPD       32(AX), Y4, Y4
-	VADDPD       32(AX), Y5, Y5
-	VADDPD       32(AX), Y6, Y6
-	VMOVUPD      table34<>+0(SB), Y7
-	VMOVUPD      table34<>+0(SB), Y8
-	VMOVUPD      table34<>+0(SB), Y9
-	VMOVUPD      table34<>+0(SB), Y10
-	VMAXPD       Y3, Y7, Y3
-	VMAXPD       Y4, Y8, Y4
-	VMAXPD       Y5, Y9, Y5
-	VMAXPD       Y6, Y10, Y6
-	VADDPD       table35<>+0(SB), Y3, Y11
-	VADDPD       table35<>+0(SB), Y4, Y12
-	VADDPD       table35<>+0(SB), Y5, Y13
-	VADDPD       table35<>+0(SB), Y6, Y14
-	VANDPD       table36<>+0(SB), Y11, Y11
-	VANDPD       table36<>+0(SB), Y12, Y12
-	VANDPD       table36<>+0(SB), Y13, Y13
-	VANDPD       table36<>+0(SB), Y14, Y14
-	VMINPD       Y11, Y2, Y2
-	VMINPD       Y12, Y2, Y2
-	VMINPD       Y13, Y2, Y2
-	VMINPD       Y14, Y2, Y2
-	VMOVUPD      table20<>+0(SB), Y7
-	VMOVUPD      table20<>+0(SB), Y8
-	VMOVUPD      table20<>+0(SB), Y9
-	VMOVUPD      table20<>+0(SB), Y10
-	VFMADD231PD  table4<>+0(SB), Y3, Y7
-	VFMADD231PD  table4<>+0(SB), Y4, Y8
-	VFMADD231PD  table4<>+0(SB), Y5, Y9
-	VFMADD231PD  table4<>+0(SB), Y6, Y10
-	VSUBPD       table20<>+0(SB), Y7, Y11
-	VSUBPD       table20<>+0(SB), Y8, Y12
-	VSUBPD       table20<>+0(SB), Y9, Y13
-	VSUBPD       table20<>+0(SB), Y10, Y14
-	VFNMADD231PD table21<>+0(SB), Y11, Y3
-	VFNMADD231PD table21<>+0(SB), Y12, Y4
-	VFNMADD231PD table21<>+0(SB), Y13, Y5
-	VFNMADD231PD table21<>+0(SB), Y14, Y6
-	VMOVUPD      table22<>+0(SB), Y11
-	VMOVUPD      table22<>+0(SB), Y12
-	VMOVUPD      table22<>+0(SB), Y13
-	VMOVUPD      table22<>+0(SB), Y14
-	VFMADD231PD  table23<>+0(SB), Y3, Y11
-	VFMADD231PD  table23<>+0(SB), Y4, Y12
-	VFMADD231PD  table23<>+0(SB), Y5, Y13
-	VFMADD231PD  table23<>+0(SB), Y6, Y14
-	VFMADD213PD  table24<>+0(SB), Y3, Y11
-	VFMADD213PD  table24<>+0(SB), Y4, Y12
-	VFMADD213PD  table24<>+0(SB), Y5, Y13
-	VFMADD213PD  table24<>+0(SB), Y6, Y14
-	VFMADD213PD  table25<>+0(SB), Y3, Y11
-	VFMADD213PD  table25<>+0(SB), Y4, Y12
-	VFMADD213PD  table25<>+0(SB), Y5, Y13
-	VFMADD213PD  table25<>+0(SB), Y6, Y14
-	VFMADD213PD  table26<>+0(SB), Y3, Y11
-	VFMADD213PD  table26<>+0(SB), Y4, Y12
-	VFMADD213PD  table26<>+0(SB), Y5, Y13
-	VFMADD213PD  table26<>+0(SB), Y6, Y14
-	VFMADD213PD  table27<>+0(SB), Y3, Y11
-	VFMADD213PD  table27<>+0(SB), Y4, Y12
-	VFMADD213PD  table27<>+0(SB), Y5, Y13
-	VFMADD213PD  table27<>+0(SB), Y6, Y14
-	VFMADD213PD  table28<>+0(SB), Y3, Y11
-	VFMADD213PD  table28<>+0(SB), Y4, Y12
-	VFMADD213PD  table28<>+0(SB), Y5, Y13
-	VFMADD213PD  table28<>+0(SB), Y6, Y14
-	VFMADD213PD  table29<>+0(SB), Y3, Y11
-	VFMADD213PD  table29<>+0(SB), Y4, Y12
-	VFMADD213PD  table29<>+0(SB), Y5, Y13
-	VFMADD213PD  table29<>+0(SB), Y6, Y14
-	VFMADD213PD  table30<>+0(SB), Y3, Y11
-	VFMADD213PD  table30<>+0(SB), Y4, Y12
-	VFMADD213PD  table30<>+0(SB), Y5, Y13
-	VFMADD213PD  table30<>+0(SB), Y6, Y14
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y4, Y4
+	VMOVUPS      table33<>+0(SB), Y5
+	VMAXPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMAXPD       Y4, Y5, Y4
+	VADDPD       table34<>+0(SB), Y1, Y5
+	VADDPD       table34<>+0(SB), Y2, Y6
+	VADDPD       table34<>+0(SB), Y3, Y7
+	VADDPD       table34<>+0(SB), Y4, Y8
+	VANDPD       table35<>+0(SB), Y5, Y5
+	VANDPD       table35<>+0(SB), Y6, Y6
+	VANDPD       table35<>+0(SB), Y7, Y7
+	VANDPD       table35<>+0(SB), Y8, Y8
+	VMINPD       Y6, Y5, Y5
+	VMINPD       Y8, Y7, Y7
+	VMINPD       Y7, Y5, Y5
+	VMOVUPD      Y5, 256(SI)
+	VMOVUPS      table19<>+0(SB), Y12
+	VMOVUPS      table20<>+0(SB), Y9
+	VMOVAPD      Y12, Y5
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y7
+	VMOVAPD      Y12, Y8
+	VFMADD231PD  Y9, Y1, Y5
+	VFMADD231PD  Y9, Y2, Y6
+	VFMADD231PD  Y9, Y3, Y7
+	VFMADD231PD  Y9, Y4, Y8
+	VSUBPD       Y12, Y5, Y9
+	VSUBPD       Y12, Y6, Y10
+	VSUBPD       Y12, Y7, Y11
+	VSUBPD       Y12, Y8, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y9, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VPADDQ       Y7, Y11, Y11
-	VPADDQ       Y8, Y12, Y12
-	VPADDQ       Y9, Y13, Y13
-	VPADDQ       Y10, Y14, Y14
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y0, Y0
-	VADDPD       Y14, Y0, Y0
-	VCVTPD2PSY   Y11, X7
-	VCVTPD2PSY   Y12, X8
-	VCVTPD2PSY   Y13, X9
-	VCVTPD2PSY   Y14, X10
-	VMOVUPS      X7, (CX)
-	VMOVUPS      X8, 16(CX)
-	VMOVUPS      X9, 32(CX)
-	VMOVUPS      X10, 48(CX)
-	VSHUFPS      $0x88, Y12, Y11, Y7
-	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table31<>+0(SB), Y7, Y7
-	VPMINUD      Y7, Y1, Y1
-	VSHUFPS      $0x88, Y14, Y13, Y8
-	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table31<>+0(SB), Y8, Y8
-	VPMINUD      Y8, Y1, Y1
+	VMOVUPD      Y5, (SI)
+	VMOVUPD      Y6, 32(SI)
+	VMOVUPD      Y7, 64(SI)
+	VMOVUPD      Y8, 96(SI)
+	VMOVUPS      table21<>+0(SB), Y5
+	VFNMADD231PD Y5, Y9, Y1
+	VFNMADD231PD Y5, Y10, Y2
+	VFNMADD231PD Y5, Y11, Y3
+	VFNMADD231PD Y5, Y12, Y4
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMULPD       Y4, Y4, Y12
+	VMOVUPD      Y1, 128(SI)
+	VMOVUPD      Y2, 160(SI)
+	VMOVUPD      Y3, 192(SI)
+	VMOVUPD      Y4, 224(SI)
+	VMOVUPS      table22<>+0(SB), Y4
+	VMOVAPD      Y4, Y1
+	VMOVAPD      Y4, Y2
+	VMOVAPD      Y4, Y3
+	VMOVAPD      Y4, Y4
+	VMOVUPS      table23<>+0(SB), Y8
+	VMOVAPD      Y8, Y5
+	VMOVAPD      Y8, Y6
+	VMOVAPD      Y8, Y7
+	VMOVAPD      Y8, Y8
+	VMOVUPS      table24<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table25<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table26<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table27<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table28<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VMOVUPS      table29<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y1
+	VFMADD213PD  Y13, Y10, Y2
+	VFMADD213PD  Y13, Y11, Y3
+	VFMADD213PD  Y13, Y12, Y4
+	VMOVUPS      table30<>+0(SB), Y13
+	VFMADD213PD  Y13, Y9, Y5
+	VFMADD213PD  Y13, Y10, Y6
+	VFMADD213PD  Y13, Y11, Y7
+	VFMADD213PD  Y13, Y12, Y8
+	VFMADD231PD  128(SI), Y1, Y5
+	VFMADD231PD  160(SI), Y2, Y6
+	VFMADD231PD  192(SI), Y3, Y7
+	VFMADD231PD  224(SI), Y4, Y8
+	VPADDQ       (SI), Y5, Y5
+	VPADDQ       32(SI), Y6, Y6
+	VPADDQ       64(SI), Y7, Y7
+	VPADDQ       96(SI), Y8, Y8
+	VCVTPD2PSY   Y5, X9
+	VCVTPD2PSY   Y6, X10
+	VCVTPD2PSY   Y7, X11
+	VCVTPD2PSY   Y8, X12
+	VADDPD       Y6, Y5, Y1
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y2, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y5, Y2
+	VPSLLD       $0x03, Y2, Y2
+	VPADDD       table31<>+0(SB), Y2, Y2
+	VSHUFPS      $0x88, Y8, Y7, Y3
+	VPSLLD       $0x03, Y3, Y3
+	VPADDD       table31<>+0(SB), Y3, Y3
+	VPMINUD      Y3, Y2, Y2
+	VPMINUD      table32<>+0(SB), Y2, Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VMOVUPD      256(SI), Y3
+	VCMPPD       $0x01, table36<>+0(SB), Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPS    Y2, DI
+	TESTL        DI, DI
+	JNE          leave3
+	VMOVUPS      X9, (CX)
+	VMOVUPS      X10, 16(CX)
+	VMOVUPS      X11, 32(CX)
+	VMOVUPS      X12, 48(CX)
+	VADDPD       Y1, Y0, Y0
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
-	ADDQ         $+64, BX
-	DECQ         SI
+	DECQ         BX
 	JNE          sixteen3
-	VMOVUPD      Y0, 64(AX)
-	VPMINUD      table32<>+0(SB), Y1, Y0
-	VPCMPEQD     Y0, Y1, Y1
-	VCMPPD       $0x01, table33<>+0(SB), Y2, Y2
-	VORPD        Y2, Y1, Y1
-	VMOVMSKPS    Y1, AX
-	MOVQ         AX, bad+48(FP)
+
+leave3:
+	VMOVUPD Y0, 64(AX)
+	MOVQ    BX, left+40(FP)
 	VZEROUPPER
 	RET
 
 other3:
 	RET
 
-DATA table20<>+0(SB)/4, $0x00000000
-DATA table20<>+4(SB)/4, $0x43380000
-DATA table20<>+8(SB)/4, $0x00000000
-DATA table20<>+12(SB)/4, $0x43380000
-DATA table20<>+16(SB)/4, $0x00000000
-DATA table20<>+20(SB)/4, $0x43380000
-DATA table20<>+24(SB)/4, $0x00000000
-DATA table20<>+28(SB)/4, $0x43380000
+DATA table19<>+0(SB)/4, $0x00000000
+DATA table19<>+4(SB)/4, $0x43380000
+DATA table19<>+8(SB)/4, $0x00000000
+DATA table19<>+12(SB)/4, $0x43380000
+DATA table19<>+16(SB)/4, $0x00000000
+DATA table19<>+20(SB)/4, $0x43380000
+DATA table19<>+24(SB)/4, $0x00000000
+DATA table19<>+28(SB)/4, $0x43380000
+GLOBL table19<>(SB), RODATA|NOPTR, $32
+
+DATA table20<>+0(SB)/4, $0x652b82fe
+DATA table20<>+4(SB)/4, $0x3ff71547
+DATA table20<>+8(SB)/4, $0x652b82fe
+DATA table20<>+12(SB)/4, $0x3ff71547
+DATA table20<>+16(SB)/4, $0x652b82fe
+DATA table20<>+20(SB)/4, $0x3ff71547
+DATA table20<>+24(SB)/4, $0x652b82fe
+DATA table20<>+28(SB)/4, $0x3ff71547
 GLOBL table20<>(SB), RODATA|NOPTR, $32
 
 DATA table21<>+0(SB)/4, $0xfefa39ef
@@ -1105,41 +1237,41 @@ DATA table32<>+28(SB)/4, $0x00040000
 GLOBL table32<>(SB), RODATA|NOPTR, $32
 
 DATA table33<>+0(SB)/4, $0x00000000
-DATA table33<>+4(SB)/4, $0x40230000
+DATA table33<>+4(SB)/4, $0xc05b8000
 DATA table33<>+8(SB)/4, $0x00000000
-DATA table33<>+12(SB)/4, $0x40230000
+DATA table33<>+12(SB)/4, $0xc05b8000
 DATA table33<>+16(SB)/4, $0x00000000
-DATA table33<>+20(SB)/4, $0x40230000
+DATA table33<>+20(SB)/4, $0xc05b8000
 DATA table33<>+24(SB)/4, $0x00000000
-DATA table33<>+28(SB)/4, $0x40230000
+DATA table33<>+28(SB)/4, $0xc05b8000
 GLOBL table33<>(SB), RODATA|NOPTR, $32
 
 DATA table34<>+0(SB)/4, $0x00000000
-DATA table34<>+4(SB)/4, $0xc05b8000
+DATA table34<>+4(SB)/4, $0x4057e000
 DATA table34<>+8(SB)/4, $0x00000000
-DATA table34<>+12(SB)/4, $0xc05b8000
+DATA table34<>+12(SB)/4, $0x4057e000
 DATA table34<>+16(SB)/4, $0x00000000
-DATA table34<>+20(SB)/4, $0xc05b8000
+DATA table34<>+20(SB)/4, $0x4057e000
 DATA table34<>+24(SB)/4, $0x00000000
-DATA table34<>+28(SB)/4, $0xc05b8000
+DATA table34<>+28(SB)/4, $0x4057e000
 GLOBL table34<>(SB), RODATA|NOPTR, $32
 
-DATA table35<>+0(SB)/4, $0x00000000
-DATA table35<>+4(SB)/4, $0x4057e000
-DATA table35<>+8(SB)/4, $0x00000000
-DATA table35<>+12(SB)/4, $0x4057e000
-DATA table35<>+16(SB)/4, $0x00000000
-DATA table35<>+20(SB)/4, $0x4057e000
-DATA table35<>+24(SB)/4, $0x00000000
-DATA table35<>+28(SB)/4, $0x4057e000
+DATA table35<>+0(SB)/4, $0xffffffff
+DATA table35<>+4(SB)/4, $0x7fffffff
+DATA table35<>+8(SB)/4, $0xffffffff
+DATA table35<>+12(SB)/4, $0x7fffffff
+DATA table35<>+16(SB)/4, $0xffffffff
+DATA table35<>+20(SB)/4, $0x7fffffff
+DATA table35<>+24(SB)/4, $0xffffffff
+DATA table35<>+28(SB)/4, $0x7fffffff
 GLOBL table35<>(SB), RODATA|NOPTR, $32
 
-DATA table36<>+0(SB)/4, $0xffffffff
-DATA table36<>+4(SB)/4, $0x7fffffff
-DATA table36<>+8(SB)/4, $0xffffffff
-DATA table36<>+12(SB)/4, $0x7fffffff
-DATA table36<>+16(SB)/4, $0xffffffff
-DATA table36<>+20(SB)/4, $0x7fffffff
-DATA table36<>+24(SB)/4, $0xffffffff
-DATA table36<>+28(SB)/4, $0x7fffffff
+DATA table36<>+0(SB)/4, $0x00000000
+DATA table36<>+4(SB)/4, $0x40230000
+DATA table36<>+8(SB)/4, $0x00000000
+DATA table36<>+12(SB)/4, $0x40230000
+DATA table36<>+16(SB)/4, $0x00000000
+DATA table36<>+20(SB)/4, $0x40230000
+DATA table36<>+24(SB)/4, $0x00000000
+DATA table36<>+28(SB)/4, $0x40230000
 GLOBL table36<>(SB), RODATA|NOPTR, $32

@@ -25,7 +25,7 @@ func quickNormalize(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, in
 	return
 }
 func finishRows(*half, *float32, *float32, int, int, int, float32, float32) (bad int) { return }
-func softmaxRows(*softmaxing, int) (left int)                                         { return }
+func softmaxStep(int, *softmaxing, *softmaxRow, int) (left int)                       { return }
 func reachOf(*[2]float32, *float32, int)                                              {}
 func topOf(*[4]float64, *float32, *float32, int, float64)                             {}
-func weigh(int, *float32, *float32, *float32, int, *weighing) (bad int)               { return }
+func weigh(int, *float32, *float32, int, *weighing) (left int)                        { return }

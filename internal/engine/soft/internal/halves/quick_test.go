@@ -26,7 +26,7 @@ var lanesOfHalves = map[string]func(r *rand.Rand, i, n int) float64{
 	"equal":     func(*rand.Rand, int, int) float64 { return -5 },
 	"one":       func(_ *rand.Rand, i, n int) float64 { return []float64{-30000, 7}[(i+1)/n] },
 	"steps":     func(_ *rand.Rand, i, _ int) float64 { return -float64(i%127) / 2 },
-	"negative":  func(r *rand.Rand, _, _ int) float64 { return -r.ExpFloat64() * 50000 },
+	"negative":  func(r *rand.Rand, _, _ int) float64 { return -min(r.ExpFloat64()*50000, 65504) },
 	"subnormal": func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(2000)-1000) * 0x1p-24 },
 }
 
@@ -37,15 +37,19 @@ func TestSoftmax(t *testing.T) {
 		r := rand.New(rand.NewPCG(17, 18))
 		names := slices.Sorted(maps.Keys(lanesOfHalves))
 		for _, n := range []int{1, 2, 7, 15, 16, 17, 31, 33, 48, 100, 256, 511, 513, 1000, 4097, most - 1, most} {
-			whole, stride := (n+block-1)/block*block, n+r.IntN(3)
-			room, copied := make([]float32, 2*whole), make([]fp16.Bits, max(n, block)+block)
+			names := names
+			if n < 100 { // more rows than go together
+				names = slices.Repeat(names, 4)
+			}
+			stride, size := n+r.IntN(3), SoftmaxRoom(n, len(names))
+			room, copied := make([]float32, size), make([]fp16.Bits, size)
 			var x, want []fp16.Bits
 			for _, name := range names {
 				row := make([]fp16.Bits, n)
 				for i := range row {
 					row[i] = fp16.FromFloat64(min(lanesOfHalves[name](r, i, n), 65504))
 				}
-				y, _, _ := softmaxInDoubles(row)
+				y, _ := softmaxInDoubles(row)
 				for len(row) < stride {
 					row, y = append(row, 0x1234), append(y, 0x1234)
 				}
@@ -82,40 +86,41 @@ func TestSoftmaxTotal(t *testing.T) {
 				for i := range x {
 					x[i] = fp16.FromFloat64(min(element(r, i, n), 65504))
 				}
-				_, total, room := softmaxInDoubles(x)
-				room = make([]float32, 2*len(room)+64)
-				dst, copied := make([]fp16.Bits, n), make([]fp16.Bits, n+block)
-				s := softmaxing{dst: &dst[0], x: &x[0], copied: &copied[0], e: &room[0], k: &room[len(room)/2], n: n}
-				softmaxRows(&s, 1)
-				require.InEpsilon(t, total, s.exactly(), ofTotal, "%s %d", name, n)
-				require.Less(t, s.ends[0], s.ends[1])
-				require.InEpsilon(t, 1/s.total, s.ends[0], ofTotal+0x1p-21)
-				require.Equal(t, s.top-60, s.least[7])
-				require.Equal(t, float32(0x1.8p23-4*s.power), s.shift)
+				_, total := softmaxInDoubles(x)
+				room := make([]float32, SoftmaxRoom(n, 1))
+				copied := make([]fp16.Bits, len(room))
+				s, row := softmaxing{x: &x[0], copied: &copied[0], e: &room[powersRoom], room: &room[0], n: n}, softmaxRow{}
+				require.Zero(t, softmaxStep(softmaxTops, &s, &row, 1))
+				require.Zero(t, softmaxStep(softmaxExponentials, &s, &row, 1))
+				require.InEpsilon(t, total, row.exactly(), ofTotal, "%s %d", name, n)
+				require.Less(t, row.ends[0], row.ends[1])
+				require.InEpsilon(t, 1/row.total, row.ends[0], ofTotal+0x1p-21)
+				require.Equal(t, float32(0x1.8p23-4*row.power), row.shift)
 			}
 		}
 	})
 }
 
-// softmaxInDoubles returns the softmax of x, the total, and room for Softmax.
-func softmaxInDoubles(x []fp16.Bits) (y []fp16.Bits, total float64, room []float32) {
+// softmaxInDoubles returns the softmax of x, and the total.
+func softmaxInDoubles(x []fp16.Bits) (y []fp16.Bits, total float64) {
 	span := NewSpan()
 	span.Add(x)
 	_, high := span.Ends()
 	var sums Sums
-	room, y = make([]float32, (len(x)+block-1)/block*block), make([]fp16.Bits, len(x))
+	room := make([]float32, (len(x)+block-1)/block*block)
+	y = make([]fp16.Bits, len(x))
 	sums.Exp(room, x, float64(high.Float32()))
 	total = sums.Total()
 	Divide(y, room, total)
-	return y, total, room
+	return y, total
 }
 
 // BenchmarkSoftmax is ns an element of rows in the cache, beside float64. On a Zen 3 with AVX2, contrib/peers
-// measures 0.67 ns for rows of 256, where ONNX Runtime takes 0.45 for float32.
+// measures 0.55 ns for rows of 256, where ONNX Runtime takes 0.45 for float32.
 func BenchmarkSoftmax(b *testing.B) {
 	const rows = 8
 	for _, n := range []int{7, 100, 197, 256, 1500, 4096} {
-		x, room, copied := make([]fp16.Bits, rows*n), make([]float32, 2*n+64), make([]fp16.Bits, n+3*block)
+		x, room, copied := make([]fp16.Bits, rows*n), make([]float32, SoftmaxRoom(n, rows)), make([]fp16.Bits, SoftmaxRoom(n, rows))
 		out := slices.Clone(x)
 		for i := range x {
 			x[i] = fp16.FromFloat64(float64(i*7919%127-63) / 64)

@@ -24,15 +24,8 @@ const (
 // less than 2^-41 where only their sum is rounded.
 const nearest, reachable = -86, 1 << 11
 
-// noMask are a mask.
-var noMask [WeightsRoom]float32
-
-// WeightsRoom is how many scores are weighed before a look at whether their rounding is decided. Up to single of the
-// last ones are not worth vectors.
-const (
-	WeightsRoom = 256
-	single      = 2
-)
+// noMask is a mask of the scores that are weighed at once.
+var noMask [1024]float32
 
 // QuickWeights reports whether Weights and Quotients work on this machine.
 func QuickWeights() bool { return machine == simd.AVX2 }
@@ -40,9 +33,9 @@ func QuickWeights() bool { return machine == simd.AVX2 }
 // Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance
 // to the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-39, in
 // any order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is
-// positive. room is for WeightsRoom elements.
-func Weights(scores, mask, room []float32, scale float64) (total float64, ok bool) {
-	r := scoreRow{scores: scores, weights: room[:WeightsRoom], weighing: weighing{scale: four(scale)}}
+// positive.
+func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
+	r := scoreRow{scores: scores, weighing: weighing{scale: four(scale)}}
 	for j, m := range mask {
 		switch {
 		case m == 0:
@@ -57,15 +50,7 @@ func Weights(scores, mask, room []float32, scale float64) (total float64, ok boo
 		return 0, false
 	}
 	r.minusTop = four(-r.top)
-	whole := len(scores) / block * block
-	for at := 0; at < len(scores); {
-		n := min(WeightsRoom, whole-at)
-		if n == 0 {
-			n = len(scores) - at
-		}
-		r.weigh(at, n)
-		at += n
-	}
+	r.weigh()
 	total = r.rest + (r.sums[0] + r.sums[1]) + (r.sums[2] + r.sums[3])
 	return total, !math.IsNaN(total)
 }
@@ -76,7 +61,6 @@ type scoreRow struct {
 	scores, mask []float32
 	top, rest    float64 // the greatest, and exponentials that are not in the sums
 	kind         int
-	weights      []float32
 }
 
 // product is a score, scaled and masked.
@@ -126,40 +110,30 @@ func (r *scoreRow) reach() {
 	}
 }
 
-// weigh replaces some scores, whole blocks or less than one.
-func (r *scoreRow) weigh(at, n int) {
-	if n <= single {
-		r.exactly(at, n)
-		return
-	}
-	scores, sums, kind := &r.scores[at], r.sums, r.kind
-	more := &noMask[0]
-	if len(r.mask) > 0 {
-		more = &r.mask[at]
-	}
-	if n < block {
-		var some, mask [block]float32
-		for j := range some {
-			some[j] = float32(math.Inf(-1))
-		}
-		copy(some[:], r.scores[at:at+n])
+// weigh replaces the scores.
+func (r *scoreRow) weigh() {
+	n, at := len(r.scores), 0
+	for at+block <= n {
+		mask, now := &noMask[0], min(n-at, len(noMask))/block
 		if len(r.mask) > 0 {
-			copy(mask[:], r.mask[at:at+n])
+			mask = &r.mask[at]
 		}
-		scores, more, kind = &some[0], &mask[0], max(kind, far)
+		left := weigh(r.kind, &r.scores[at], mask, now, &r.weighing)
+		if at += (now - left) * block; left > 0 {
+			r.exactly(at, block)
+			at += block
+		}
 	}
-	if weigh(kind, &r.weights[0], scores, more, (n+block-1)/block, &r.weighing) == 0 {
-		copy(r.scores[at:at+n], r.weights[:])
+	var some, mask [block]float32
+	for j := copy(some[:], r.scores[at:]); j < block; j++ {
+		some[j] = float32(math.Inf(-1))
+	}
+	copy(mask[:], r.mask[min(at, len(r.mask)):])
+	if n-at <= 2 || weigh(max(r.kind, far), &some[0], &mask[0], 1, &r.weighing) > 0 { // two are not worth a vector
+		r.exactly(at, n-at)
 		return
 	}
-	r.sums = sums
-	if n > block {
-		half := n / 2 / block * block
-		r.weigh(at, half)
-		r.weigh(at+half, n-half)
-		return
-	}
-	r.exactly(at, n)
+	copy(r.scores[at:], some[:])
 }
 
 // exactly is weigh by math.Exp.
@@ -178,24 +152,36 @@ func Quotients(dst []fp16.Bits, x []float32, by float64, terms int) bool {
 	near := 0x1p-38 + float64(terms)*0x1p-52 // of by
 	far := 1.1*0x1p-23 + near                // with the rounding of an inverse and a product in float32
 	ends := [2]float32{float32(1 / by * (1 - far)), float32(1 / by * (1 + far))}
-	exactly := func(to []fp16.Bits, x []float32) bool {
-		var other [stretch]fp16.Bits
-		for _, f := range x {
-			if math.Float32bits(f) == 1<<31 {
-				return false // Divide has no -0
+	for at, some := 0, block; at < len(dst); {
+		if whole := (len(dst) - at) / block; whole > 0 {
+			if n := quickScale(&dst[at], &x[at], whole, &ends); n > 0 {
+				at, some = at+n*block, block
 			}
 		}
-		Divide(to, x, by*(1-near))
-		Divide(other[:len(to)], x, by*(1+near))
-		return slices.Equal(to, other[:len(to)])
-	}
-	whole := len(dst) / block * block
-	if !scaled(dst[:whole], x, &ends, func(at, n int) bool { return exactly(dst[at:at+n], x[at:at+n]) }) ||
-		!exactly(dst[whole:], x[whole:]) {
-		return false
+		n := min(some, len(dst)-at)
+		some = min(2*some, stretch)
+		if n > 0 && !surely(dst[at:at+n], x[at:at+n], by, near) {
+			return false
+		}
+		at += n
 	}
 	span := NewSpan()
 	span.Add(dst)
-	low, high := span.Ends()
-	return !low.IsNaN() && !low.IsInf() && !high.IsInf()
+	return span.low > int(key(sign|infinity)) && span.high < infinity
+}
+
+// stretch is how many elements are computed exactly at once, at most.
+const stretch = 64
+
+// surely divides exactly, and reports whether the margin decides each result.
+func surely(dst []fp16.Bits, x []float32, by, near float64) bool {
+	for _, f := range x {
+		if math.Float32bits(f) == 1<<31 {
+			return false // Divide has no -0
+		}
+	}
+	var other [stretch]fp16.Bits
+	Divide(dst, x, by*(1-near))
+	Divide(other[:len(dst)], x, by*(1+near))
+	return slices.Equal(dst, other[:len(dst)])
 }

@@ -46,7 +46,7 @@ func TestWeights(t *testing.T) {
 					}
 					scale := 1 / math.Sqrt(float64(r.IntN(200)+1))
 					want, sum := weightsInDoubles(scores, mask, scale)
-					total, ok := Weights(scores, mask, make([]float32, WeightsRoom), scale)
+					total, ok := Weights(scores, mask, scale)
 					if all++; !ok {
 						continue
 					}
@@ -61,7 +61,7 @@ func TestWeights(t *testing.T) {
 		require.Greater(t, decided, all*19/20)
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
 		for _, bad := range [][]float32{{1, 2, inf, 3}, {1, nan, 2, 3, 4}, {1, 2, 3, 4, nan}, {-inf, -inf, -inf, -inf, -inf}} {
-			_, ok := Weights(bad, nil, make([]float32, WeightsRoom), 1)
+			_, ok := Weights(bad, nil, 1)
 			require.False(t, ok)
 		}
 	})
@@ -127,7 +127,7 @@ func TestQuotients(t *testing.T) {
 // BenchmarkWeights is ns a score of rows in the cache, beside math.Exp.
 func BenchmarkWeights(b *testing.B) {
 	const n = 256
-	from, scores, room := make([]float32, n), make([]float32, n), make([]float32, WeightsRoom)
+	from, scores := make([]float32, n), make([]float32, n)
 	for i := range from {
 		from[i] = float32(i*7919%127-63) / 8
 	}
@@ -139,7 +139,7 @@ func BenchmarkWeights(b *testing.B) {
 			for b.Loop() {
 				copy(scores, from)
 				if quick {
-					Weights(scores, nil, room, 0.125)
+					Weights(scores, nil, 0.125)
 				} else {
 					weightsInDoubles(scores, nil, 0.125)
 				}
