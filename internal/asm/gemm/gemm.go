@@ -35,8 +35,8 @@ the matrix, strips are byStrip floats apart.`
 	w.pack(false)
 	f.Func("stripHalves", "(dst *float32, src *half, rows, strips, byRow, byStrip, from int)", copied)
 	w.pack(true)
-	f.Func("stripTurned", "(dst *float32, src *half, eights, from int)",
-		"makes rows of a strip, eights times eight, of the elements of 16 rows that are from elements apart.")
+	f.Func("stripTurned", "(dst *float32, src *half, sixteens, from int)",
+		"makes rows of a strip, sixteens times 16, of the elements of 16 rows that are from elements apart.")
 	w.turn()
 	f.Func("decodeRows", "(dst *float32, src *half, rows, pieces, to, from int)",
 		"decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.")
@@ -149,9 +149,9 @@ type factors struct {
 	later bool            // the second factors: the first of two NaNs is the product
 }
 
-func (t tile) advance(pointers []reg.GPVirtual, bytes int) {
+func (w width) advance(pointers []reg.GPVirtual, bytes int) {
 	for _, p := range pointers {
-		t.Add(bytes, p)
+		w.Add(bytes, p)
 	}
 }
 
@@ -232,39 +232,43 @@ func (w width) pack(halves bool) {
 	w.End()
 }
 
-// turn transposes 8 elements of 16 rows at a time: a vector has those of a row and of the eighth after it.
+// turn transposes 16 elements of 8 rows at a time, and then those of the 8 rows below: 16 rows that are a page apart
+// would be in one set of a first-level cache.
 func (w width) turn() {
-	dst, src, from := w.Whole(w.Param("dst")), w.Whole(w.Param("src")), w.Whole(w.Param("from"))
+	from := w.Whole(w.Param("from"))
 	w.SHLQ(Imm(1), from)
-	left := tile{width: w, rows: 16}.from(src, from)
-	w.Times("eight", w.Whole(w.Param("eights")), func() {
-		r := w.Vectors(8)
-		for i := range r {
-			w.VBROADCASTI128(left.at(i, 0), r[i])
-			w.VINSERTI128(Imm(1), left.at(i+8, 0), r[i], r[i])
+	for half := range 2 {
+		dst, src := w.Whole(w.Param("dst")), w.Whole(w.Param("src"))
+		if half > 0 {
+			w.LEAQ(Mem{Base: src, Index: from, Scale: 8}, src)
 		}
-		// Of registers i and i+4 the elements alternate, three times: then register i has element i of each row.
-		for range 3 {
-			next := w.Vectors(8)
-			for i := range 4 {
-				w.VPUNPCKLWD(r[i+4], r[i], next[2*i])
-				w.VPUNPCKHWD(r[i+4], r[i], next[2*i+1])
+		left := tile{width: w, rows: 8}.from(src, from)
+		w.Times("sixteen", w.Whole(w.Param("sixteens")), func() {
+			r := w.Vectors(8)
+			for i := range r {
+				w.VMOVDQU(left.at(i, 0), r[i])
 			}
-			r = next
-		}
-		for i, v := range r {
-			low, high, after := w.Vector(), w.Vector(), w.XMM()
-			w.VCVTPH2PS(v.AsX(), low)
-			w.VEXTRACTI128(Imm(1), v, after)
-			w.VCVTPH2PS(after, high)
-			w.VMOVUPS(low, emit.At(dst, 64*i))
-			w.VMOVUPS(high, emit.At(dst, 64*i+32))
-		}
-		w.Add(8*64, dst)
-		for _, p := range left.each {
-			w.Add(16, p)
-		}
-	})
+			// Of registers i and i+4 the elements alternate, three times: then register i has element i of each row.
+			for range 3 {
+				next := w.Vectors(8)
+				for i := range 4 {
+					w.VPUNPCKLWD(r[i+4], r[i], next[2*i])
+					w.VPUNPCKHWD(r[i+4], r[i], next[2*i+1])
+				}
+				r = next
+			}
+			for i, v := range r {
+				low, high, after := w.Vector(), w.Vector(), w.XMM()
+				w.VCVTPH2PS(v.AsX(), low)
+				w.VEXTRACTI128(Imm(1), v, after)
+				w.VCVTPH2PS(after, high)
+				w.VMOVUPS(low, emit.At(dst, 64*i+32*half))
+				w.VMOVUPS(high, emit.At(dst, 64*(i+8)+32*half))
+			}
+			w.Add(16*64, dst)
+			w.advance(left.each, 32)
+		})
+	}
 	w.End()
 }
 

@@ -26,10 +26,10 @@ func stripFloats(dst *float32, src *float32, rows int, strips int, byRow int, by
 //go:noescape
 func stripHalves(dst *float32, src *half, rows int, strips int, byRow int, byStrip int, from int)
 
-// stripTurned makes rows of a strip, eights times eight, of the elements of 16 rows that are from elements apart.
+// stripTurned makes rows of a strip, sixteens times 16, of the elements of 16 rows that are from elements apart.
 //
 //go:noescape
-func stripTurned(dst *float32, src *half, eights int, from int)
+func stripTurned(dst *float32, src *half, sixteens int, from int)
 
 // decodeRows decodes rows of pieces of 32 elements. They are to floats apart, and before that from elements.
 //

@@ -151,14 +151,14 @@ func TurnStrip(strip []float32, r Rows[half]) {
 	if r.Count < 1 || r.Count > Strip || len(strip) < r.N*Strip || len(r.Elements) < (r.Count-1)*r.Stride+r.N {
 		panic("BUG: gemm: wrong sizes of rows for a strip")
 	}
-	done := 0
-	if eights := r.N / 8; r.Count == Strip && eights > 0 {
-		stripTurned(&strip[0], &r.Elements[0], eights, r.Stride)
-		done = 8 * eights
+	if last := r.N - Strip; r.Count == Strip && last >= 0 {
+		stripTurned(&strip[0], &r.Elements[0], r.N/Strip, r.Stride)
+		stripTurned(&strip[last*Strip], &r.Elements[last], 1, r.Stride) // overlaps those before
+		return
 	}
 	for j := range r.Count {
-		for i, h := range r.Elements[j*r.Stride:][done:r.N] {
-			strip[(done+i)*Strip+j] = h.Float32()
+		for i, h := range r.Elements[j*r.Stride:][:r.N] {
+			strip[i*Strip+j] = h.Float32()
 		}
 	}
 }

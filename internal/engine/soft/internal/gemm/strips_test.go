@@ -188,6 +188,31 @@ func BenchmarkBias(b *testing.B) {
 	})
 }
 
+// BenchmarkTurnStrip makes strips of a weight of a convolution, 256 rows at a time, beside decoding it as it lies.
+func BenchmarkTurnStrip(b *testing.B) {
+	useStrips(b)
+	const outputs, k, high = 512, 2048, 256
+	x, strip := make([]half, outputs*k), make([]float32, high*Strip)
+	b.Run("strips", func(b *testing.B) {
+		b.SetBytes(2 * outputs * k)
+		for b.Loop() {
+			for at := 0; at < len(x); at += Strip * k {
+				for i := 0; i < k; i += high {
+					TurnStrip(strip, Rows[half]{Elements: x[at+i:], Count: Strip, N: high, Stride: k})
+				}
+			}
+		}
+	})
+	b.Run("rows", func(b *testing.B) {
+		b.SetBytes(2 * outputs * k)
+		for b.Loop() {
+			for at := 0; at < len(x); at += high {
+				DecodeRows(strip, high, Rows[half]{Elements: x[at:], Count: 1, N: high, Stride: high})
+			}
+		}
+	})
+}
+
 func TestStripsRefuse(t *testing.T) {
 	useStrips(t)
 	c, a, b := make([]float32, 6*16), make([]float32, 6*8), make([]float32, 8*16)
