@@ -62,7 +62,7 @@ const (
 	// less often and rows of C are longer.
 	longK, manyTiles = 1024, 8
 
-	stripRows, stripsB = 48, 1 << 16 // of attention with strips: of a tile, and float32s that stay in a second-level cache
+	stripRows, stripsB = 48, 1 << 16 // of attention: of a tile, and floats that stay in a second-level cache
 )
 
 // newProduct plans the tiles. spare is the working memory that panels need in addition to k.

@@ -25,8 +25,8 @@ func NewTiles(batch, m, k, n, unit int) (t Tiles) {
 		if rows == allRows && down > 1 {
 			continue
 		}
-		t = Tiles{Rows: (m + down - 1) / down, Cols: min(n, tileCols), High: k} // equally high
-		if down == 1 {                                                          // each row of B is read once, and so it need not stay
+		t = Tiles{Rows: (m + down - 1) / down, Cols: min(n, tileCols), High: k}
+		if down == 1 { // each row of B is read once: it need not stay
 			t.High = min(k, max(stripsOnce/t.Cols/unit, 1)*unit)
 		} else {
 			t.Cols = min(t.Cols, max(stripsKept/k/gemm.Strip, 1)*gemm.Strip)
