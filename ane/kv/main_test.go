@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 

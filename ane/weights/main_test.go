@@ -3,11 +3,11 @@ package weights_test
 import (
 	"testing"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	leaktest.Main(m)
 }

@@ -11,7 +11,7 @@ package main
 import (
 	"os"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/internal/growthbench"
 	"github.com/anekit/anekit/internal/tripbench"
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	engine.ServeChild()
+	broker.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
 	weightbench.ServeChild()

@@ -27,6 +27,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	private "github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/check"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
@@ -53,7 +54,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	private.ServeChild()
 	tripbench.ServeSignals()
 	growthbench.ServeClient()
 	weightbench.ServeChild()

@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/internal/brokertest"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	leaktest.Main(m)
 }
 

@@ -10,13 +10,14 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/step"
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	tripbench.ServeSignals()
 	ServeClient()
 	leaktest.Main(m)

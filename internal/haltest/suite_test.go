@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/effort"
 	"github.com/anekit/anekit/internal/haltest"
@@ -19,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	leaktest.Main(m)
 }
 

@@ -64,6 +64,7 @@ var may = []struct {
 	{"internal/enginetest", []string{"internal/access", "ane", "ane/fp16", "ane/mil", "ane/mil/blob", "ane/mil/build",
 		"internal/procmem", "internal/step", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "unimem", "unimem/safetensors"}},
+	{"ane/engine/broker", []string{"internal/engine/broker", "internal/engine/broker/server", "internal/engine/broker/wire"}},
 	{"ane/engine", []string{"ane", "ane/chip", "internal/logger", "internal/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal/internal/joint", []string{"ane", "ane/hal", "unimem"}},
 	{"ane/hal/metal", []string{"ane/hal", "ane/hal/internal/joint", "unimem", "unimem/metal"}},

@@ -8,7 +8,7 @@ import (
 // The bounds of the whole house.
 const (
 	maxLines, maxAssembly      = 140_500, 4_500 // of Go outside tests, of assembly written by hand
-	maxPublic, maxExported     = 29, 1_780      // packages, names
+	maxPublic, maxExported     = 30, 1_780      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
 
@@ -33,10 +33,11 @@ var parts = []part{
 		"internal/engine/soft/spatial/", "internal/engine/soft/weighted/", "internal/engine/soft/peak/",
 		"internal/engine/soft/internal/"}, 38_290},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
-		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine/"}, 17_970},
-	{"broker and driver", []string{"internal/engine/broker/", "internal/engine/driverabi/"}, 13_050},
+		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine"}, 17_970},
+	{"broker and driver", []string{"ane/engine/broker/", "internal/engine/broker/", "internal/engine/driverabi/"},
+		13_060},
 	{"Apple's path and its stand-in", []string{"objcbridge/", "internal/engine/apple/", "internal/engine/standin/",
-		"internal/engine/observe/"}, 9_000},
+		"internal/engine/observe/"}, 8_990},
 	{"suites and test tools", []string{"internal/enginetest/", "internal/haltest/", "internal/blocktest/",
 		"internal/bridgetest/", "internal/brokertest/", "internal/decodertest/", "internal/leaktest/",
 		"internal/dumptest/", "internal/ringtest/",

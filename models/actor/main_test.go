@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -14,7 +14,7 @@ const childPart = "ANEKIT_ACTOR_CHILD"
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	if part := os.Getenv(childPart); part != "" {
 		if err := child(part, os.Args[len(os.Args)-2], os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

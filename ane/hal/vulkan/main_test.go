@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/ane/hal/vulkan"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	leaktest.Main(m)
 }
 

@@ -3,13 +3,11 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,86 +15,34 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/server"
-	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// ServeChild serves and exits in a process that Open started as a private broker. In every
-// other process it returns at once.
-func ServeChild() {
-	if v, set := os.LookupEnv(childVariable); set {
-		os.Exit(serveChild(v))
-	}
-	fact.served.Store(true)
+// Child returns what a private broker was given, and whether this process is to be one. In every other process it
+// notes that main has asked: Open may start this program again.
+func Child() (workers string, is bool) {
+	workers, is = os.LookupEnv(ChildVariable)
+	fact.served.Store(!is)
+	return
 }
 
 // fact holds what is true of the whole process.
 var fact struct {
-	// served: main called ServeChild. Without that call a child would run main again.
+	// served: main called Child. Without that call a child would run main again.
 	served atomic.Bool
 }
 
 // errNotServed explains why this program cannot start a private broker.
 var errNotServed error = &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
-	Detail: "a private broker is a second process of this program, whose main has not called engine.ServeChild",
-	Hint: "call engine.ServeChild() first in main (in tests: in TestMain), or start `ane-roundtrip broker` " +
-		"and pass its socket to engine.BrokerPath"}
+	Detail: "a private broker is a second process of this program, whose main has not called broker.ServeChild",
+	Hint: "call broker.ServeChild() of ane/engine/broker first in main (in tests: in TestMain), " +
+		"or start `ane-roundtrip broker` and pass its socket to engine.BrokerPath"}
 
-// serveChild runs a private broker from start to end and returns its exit status.
-func serveChild(given string) int {
-	workers, wrong := strconv.Atoi(given)
-	kind, err := unix.GetsockoptInt(childSocket, unix.SOL_SOCKET, unix.SO_TYPE)
-	if wrong != nil || err != nil || kind != unix.SOCK_SEQPACKET {
-		return complain(fmt.Errorf("%s is for processes that anekit starts itself: unset it", childVariable))
-	}
-	if err := os.Unsetenv(childVariable); err != nil {
-		return complain(err)
-	}
-	unix.CloseOnExec(childSocket)
-	if err := closeInherited(); err != nil {
-		return complain(err)
-	}
-	conn, err := wire.NewConn(childSocket)
-	if err != nil {
-		return complain(err)
-	}
-	c := server.Config{Workers: cmp.Or(workers, server.Processors())}
-	if err := server.ServeConn(context.Background(), conn, c); err != nil {
-		return complain(err)
-	}
-	return 0
-}
+// ChildVariable has a private broker know that it is one. It is the Options.Workers.
+const ChildVariable = "ANEKIT_BROKER_CHILD"
 
-func complain(err error) int {
-	fmt.Fprintln(os.Stderr, "anekit-broker:", err)
-	return 1
-}
-
-// closeInherited closes the descriptors that the client's process inherited without
-// FD_CLOEXEC. Descriptors that this process opened itself have that flag.
-func closeInherited() error {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd <= childSocket {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd) // a foreign descriptor: closed or never open, both will do
-		}
-	}
-	return nil
-}
-
-// childVariable has a private broker know that it is one. It is the Options.Workers.
-const childVariable = "ANEKIT_BROKER_CHILD"
-
-// childSocket is the descriptor of a private broker's socket: the first after
+// ChildSocket is the descriptor of a private broker's socket: the first after
 // the standard ones.
-const childSocket = 3
+const ChildSocket = 3
 
 // child is the process of a private broker. It ends with this one.
 type child struct {
@@ -131,7 +77,7 @@ func startChild(ctx context.Context, o Options) (*child, int, error) {
 // command is the broker's command line. It has no terminal, so that keys which
 // end or stop the client do not reach it before the client had its say.
 func command(socket *os.File, o Options) *exec.Cmd {
-	env := append(os.Environ(), fmt.Sprint(childVariable, "=", o.Workers)) // the last one counts
+	env := append(os.Environ(), fmt.Sprint(ChildVariable, "=", o.Workers)) // the last one counts
 	c := &exec.Cmd{
 		Path:        "/proc/self/exe", // this executable, even when its file was replaced
 		Args:        []string{"anekit-broker"},

@@ -2,8 +2,9 @@
 // process's address space, on the pages of the caller's Blocks.
 //
 // Open starts a private broker from this program's own executable, and Close of the Engine ends it. A shared broker
-// serves several clients over a socket. A program that starts private brokers calls ServeChild first in main. In the
-// child, ServeChild serves and does not return. The init functions of all packages run in the child too.
+// serves several clients over a socket. A program that starts private brokers calls ServeChild of ane/engine/broker
+// first in main. In the child, ServeChild serves and does not return. The init functions of all packages run in the
+// child too.
 //
 // # What goes between the processes
 //

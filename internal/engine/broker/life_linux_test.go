@@ -352,7 +352,7 @@ func TestBrokerHasLittle(t *testing.T) {
 func TestNotABroker(t *testing.T) {
 	for _, v := range []string{"0", "4", "x", ""} {
 		c := exec.Command("/proc/self/exe", "-test.run=^$")
-		c.Env = append(os.Environ(), childVariable+"="+v)
+		c.Env = append(os.Environ(), ChildVariable+"="+v)
 		out, err := c.CombinedOutput()
 		require.Error(t, err)
 		require.Contains(t, string(out), "unset it")

@@ -16,8 +16,8 @@ import (
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
-func TestMain(m *testing.M) {
-	ServeChild()
+// Main is what TestMain does in a process that is no private broker.
+func Main(m *testing.M) {
 	tripbench.ServeSignals()
 	if os.Getenv(clientVariable) != "" {
 		if err := patientClient(); err != nil {

@@ -11,9 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/host"
 )
 
-// ServeChild returns at once: only Linux has private brokers.
-func ServeChild() {}
-
 // Probe tells why there is no broker.
 func Probe() error { return errors.New("needs Linux, this is " + host.System()) }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What command writes is what serveChild reads, whatever this process's own environment has.
+// What command writes is what ServeChild reads, whatever this process's own environment has.
 func TestEnvironmentOfAPrivateBroker(t *testing.T) {
-	t.Setenv(childVariable, "7")
+	t.Setenv(ChildVariable, "7")
 	for _, workers := range []int{0, 1, 3} {
 		env := command(os.Stderr, Options{Workers: workers}).Environ()
-		require.Contains(t, env, fmt.Sprint(childVariable, "=", workers))
-		require.NotContains(t, env, childVariable+"=7")
+		require.Contains(t, env, fmt.Sprint(ChildVariable, "=", workers))
+		require.NotContains(t, env, ChildVariable+"=7")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/host"
@@ -21,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	engine.ServeChild()
+	broker.ServeChild()
 	leaktest.Main(m)
 }
 

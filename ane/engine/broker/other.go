@@ -1,0 +1,6 @@
+//go:build !linux || macrules
+
+package broker
+
+// ServeChild returns at once: only Linux has private brokers.
+func ServeChild() {}
