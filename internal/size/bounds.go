@@ -31,7 +31,7 @@ var parts = []part{
 		"internal/engine/soft", "internal/engine/soft/plan/", "internal/engine/soft/kernels/",
 		"internal/engine/soft/detect/", "internal/engine/soft/matrix/", "internal/engine/soft/run/",
 		"internal/engine/soft/spatial/", "internal/engine/soft/weighted/", "internal/engine/soft/peak/",
-		"internal/engine/soft/internal/"}, 38_290},
+		"internal/engine/soft/internal/"}, 38_310},
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine"}, 17_970},
 	{"broker and driver", []string{"ane/engine/broker/", "internal/engine/broker/", "internal/engine/driverabi/"},

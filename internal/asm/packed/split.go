@@ -8,6 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// What sure may be, besides that all is known; and 65504, the largest half, as a float32.
+const (
+	unchecked = 0
+	unbounded = 2
+	largest   = 0x477fe000
+)
+
 // magnitude returns r without its sign.
 func (w width) magnitude(r reg.VecVirtual) reg.VecVirtual {
 	t := w.Constant(0x7fffffff)
@@ -58,7 +65,7 @@ func (w width) split() {
 		w.offsets(p, half, single, bytes, offset)
 
 		sure := w.Fresh("sure")
-		w.CMPL(w.Place(p.Field("sure")), Imm(0))
+		w.CMPL(w.Place(p.Field("sure")), Imm(unchecked))
 		w.JNE(sure)
 		w.check(field, scale, offset, right, exact)
 		w.Here(sure)
@@ -68,6 +75,14 @@ func (w width) split() {
 		w.VADDPS(t, product, t)
 		w.VMOVUPS(scale, emit.At(to, 0))
 		w.VMOVUPS(t, emit.At(to, 0).Idx(stride, 1))
+		bounded := w.Fresh("bounded")
+		w.CMPL(w.Place(p.Field("sure")), Imm(unbounded))
+		w.JNE(bounded)
+		most, large := w.magnitude(scale), w.magnitude(t)
+		w.VMULPS(field("wide"), most, most)
+		w.VADDPS(large, most, most)
+		w.below(most, w.Constant(largest), right)
+		w.Here(bounded)
 
 		done := w.Fresh("done")
 		w.CMPL(w.Place(p.Field("full")), Imm(0))
@@ -126,7 +141,7 @@ func (w width) check(field func(string) reg.VecVirtual, scale, offset, right, ex
 	w.VANDNPS(right, tiny, right)
 	w.VADDPS(most, o, o) // most is more than an integer
 	w.VMULPS(o, s, s)
-	w.below(s, w.Constant(0x477fe000), right) // no element is above 65504
+	w.below(s, w.Constant(largest), right) // no element is above it
 
 	scaled, whole := field("unit"), w.Vector()
 	w.VMULPS(scaled, offset, scaled)

@@ -132,7 +132,8 @@ func (e *executable) Close() error {
 // file of weights replaces the file of the same name. Where weights has no such file (its error matches
 // fs.ErrNotExist), the instance uses the receiver's. The instance shares with the receiver all constants whose elements
 // are equal and everything else that does not depend on the changes. It copies changed constants, so the caller may
-// release its files afterwards. It reads ane.Constants in the caller's memory, and holds them until its Close.
+// release its files afterwards. It reads ane.Constants in the caller's memory, and holds them until its Close; large
+// ones it does not compare, so it shares them only if they are in the same place.
 //
 // A file must pass the checks of Compile, also for functions that the executable does not run. Otherwise the error
 // matches ane.ErrCompile and lists every fault with its position in the program. The error also matches ane.ErrMismatch

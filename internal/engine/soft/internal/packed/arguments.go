@@ -68,7 +68,7 @@ type parts struct {
 	wide       float32 // the most that an integer may differ from such an offset
 	more       float32
 	full       int32 // 0 leaves out high and the rest
-	sure       int32 // 0 checks the numbers; else nothing is wrong or inexact
+	sure       int32 // 0 checks the numbers; 2 only that no element is beyond a half, else it is wrong; 1 nothing
 }
 
 // wording are the arguments of words: groups of a vector, and of each the pieces of 32 columns. Each group becomes

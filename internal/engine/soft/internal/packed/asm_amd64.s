@@ -181,12 +181,26 @@ known:
 	VANDPS       Z4, Z1, Z1
 
 sure:
-	VBROADCASTSS  88(AX), Z5
-	VMULPS        Z2, Z3, Z4
-	VMULPS        Z2, Z5, Z5
-	VADDPS        Z5, Z4, Z5
-	VMOVUPS       Z2, (DX)
-	VMOVUPS       Z5, (DX)(BX*1)
+	VBROADCASTSS 88(AX), Z5
+	VMULPS       Z2, Z3, Z4
+	VMULPS       Z2, Z5, Z5
+	VADDPS       Z5, Z4, Z5
+	VMOVUPS      Z2, (DX)
+	VMOVUPS      Z5, (DX)(BX*1)
+	CMPL         96(AX), $0x02
+	JNE          bounded
+	VPBROADCASTD table1<>+0(SB), Z6
+	VANDPS       Z6, Z2, Z6
+	VPBROADCASTD table1<>+0(SB), Z7
+	VANDPS       Z7, Z5, Z7
+	VBROADCASTSS 84(AX), Z5
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z7, Z6, Z6
+	VPBROADCASTD table4<>+0(SB), Z5
+	VPSUBD       Z5, Z6, Z5
+	VANDPS       Z5, Z0, Z0
+
+bounded:
 	CMPL          92(AX), $0x00
 	JEQ           done
 	VPBROADCASTD  table5<>+0(SB), Z5
@@ -318,6 +332,20 @@ sure2:
 	VADDPS       Y5, Y4, Y5
 	VMOVUPS      Y2, (DX)
 	VMOVUPS      Y5, (DX)(BX*1)
+	CMPL         96(AX), $0x02
+	JNE          bounded2
+	VPBROADCASTD table1<>+0(SB), Y6
+	VANDPS       Y6, Y2, Y6
+	VPBROADCASTD table1<>+0(SB), Y7
+	VANDPS       Y7, Y5, Y7
+	VBROADCASTSS 84(AX), Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y7, Y6, Y6
+	VPBROADCASTD table4<>+0(SB), Y5
+	VPSUBD       Y5, Y6, Y5
+	VANDPS       Y5, Y0, Y0
+
+bounded2:
 	CMPL         92(AX), $0x00
 	JEQ          done2
 	VPBROADCASTD table5<>+0(SB), Y5

@@ -45,7 +45,7 @@ func (w *Weights) fixedRoom() int { return w.units()*(unit+4) + (w.blocks()+lane
 
 // fixedDots is Dots with integers, for at most batch rows.
 func (w *Weights) fixedDots(sums []float32, v *Vector, room []float32, row int) {
-	if w.allBounded(row, len(sums), room) {
+	if is, _ := w.allBounded(row, len(sums), room); is {
 		w.integers(sums, v, room, row)
 		return
 	}
@@ -69,13 +69,21 @@ func (w *Weights) integers(sums []float32, v *Vector, room []float32, row int) {
 	}
 }
 
+// more is what makes offsets those of integers without a sign.
+func (w *Weights) more() float32 {
+	if w.Signed {
+		return float32(int(1) << (w.Bits - 1))
+	}
+	return 0
+}
+
 // factors returns the scale of a block, and its product with the offset of integers without a sign.
 func (w *Weights) factors(block int) (scale, product float32) {
 	s, o := w.rescale(block)
 	scale = float32(s)
 	product = float32(scale * float32(o))
 	if w.Signed {
-		product += float32(float32(int(1)<<(w.Bits-1)) * scale)
+		product += float32(w.more() * scale)
 	}
 	return scale, product
 }
@@ -91,15 +99,18 @@ func (w *Weights) bounded(row, rows int) bool {
 	return true
 }
 
-// allBounded is bounded by assembly too. It keeps what it finds out of a batch.
-func (w *Weights) allBounded(row, rows int, room []float32) bool {
+// allBounded is bounded by assembly too. It keeps what it finds out of a batch. It reports whether room has what prepare
+// makes of exact blocks with more.
+func (w *Weights) allBounded(row, rows int, room []float32) (bounded, prepared bool) {
 	found := w.remembered(row, rows)
 	if found != nil && found.Load() != uint32(unknown) {
-		return found.Load() == uint32(exact)
+		return found.Load() == uint32(exact), false
 	}
 	is := wrong
 	if n := rows * w.blocks(); bits() > 0 { // does not find all that are bounded
-		is = w.split(w.parts(room, padded(n), 0), room, row*w.blocks(), n, unknown)
+		p := w.parts(room, padded(n), w.more())
+		p.sure = 2
+		is = w.split(p, room, row*w.blocks(), n, unknown)
 	}
 	if is != wrong || w.bounded(row, rows) {
 		is = exact
@@ -107,7 +118,7 @@ func (w *Weights) allBounded(row, rows int, room []float32) bool {
 	if found != nil {
 		found.Store(uint32(is))
 	}
-	return is == exact
+	return is == exact, bits() > 0
 }
 
 // fixedKernel is fixedDots by assembly.
@@ -118,13 +129,12 @@ func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int
 	if w.Cols%unit != 0 {
 		d.last = 0xff
 	}
-	more := float32(0)
 	if w.Signed {
-		more, d.flip = 8, 0x88888888
+		d.flip = 0x88888888
 	}
 	stored := fixedBits() == 256 && blocks%8 == 0 && w.OffsetHalf != nil && !w.Signed // as language models have them
 	if !stored {
-		w.prepare(room, row*blocks, n*blocks, exact, false, more)
+		w.prepare(room, row*blocks, n*blocks, exact, false, w.more())
 	}
 	once := 1 // rows
 	if fixedBits() == 512 {
@@ -137,7 +147,8 @@ func (w *Weights) fixedKernel(sums []float32, v *Vector, room []float32, row int
 			d.sums, d.data, d.scale = &sums[from], &w.Data[(row+from)*w.Cols/2], &at[0]
 			d.product = &at[padded(n*blocks)]
 			if stored {
-				d.halves, d.offsets, d.more = &w.Scale[(row+from)*blocks], &w.OffsetHalf[(row+from)*blocks], more
+				first := (row + from) * blocks
+				d.halves, d.offsets, d.more = &w.Scale[first], &w.OffsetHalf[first], w.more()
 			}
 			fixedRows(fixedBits(), w.group(), once, &d)
 		}

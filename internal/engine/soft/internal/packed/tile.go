@@ -135,7 +135,8 @@ func (t *Tiles) Products(sums []float32, n, row int) bool {
 	room := t.room[2*n*w.record():]
 	integers, room := room[:w.panel()], room[w.panel():]
 	scales, room := room[:2*w.scales()], room[2*w.scales():]
-	if !w.allBounded(row, TileRows, room) {
+	bounded, prepared := w.allBounded(row, TileRows, room)
+	if !bounded {
 		return false
 	}
 	for i := range n {
@@ -145,7 +146,7 @@ func (t *Tiles) Products(sums []float32, n, row int) bool {
 		t.rows(sums, room, row)
 		return true
 	}
-	t.panel(integers, scales, room, row)
+	t.panel(integers, scales, room, row, prepared)
 	d := tiling{panel: &integers[0], line: 4 * 2 * w.record(), blocks: w.blocks(),
 		each: w.Wide / w.wordGroup(), steps: w.wordGroup() / 8}
 	size := w.line(w.Cols)
@@ -185,13 +186,12 @@ func (t *Tiles) rows(sums, room []float32, row int) {
 	}
 }
 
-// panel sets integers to those of rows, without a sign, and scales to what each block has.
-func (t *Tiles) panel(integers, scales, room []float32, row int) {
-	w, more := t.w, float32(0)
+// panel sets integers to those of rows, without a sign, and scales to what each block has, which room may have.
+func (t *Tiles) panel(integers, scales, room []float32, row int, prepared bool) {
+	w := t.w
 	size, n := w.line(w.Cols), w.blocks()
 	p := paneling{data: &w.Data[row*size:][:TileRows*size][0], to: &integers[0], line: size, steps: size / 16}
 	if w.Signed {
-		more = float32(int(1) << (w.Bits - 1))
 		if p.flip = 0x88888888; w.Bits == 8 {
 			p.flip = 0x80808080
 		}
@@ -201,7 +201,9 @@ func (t *Tiles) panel(integers, scales, room []float32, row int) {
 		spread = 8 / w.Bits
 	}
 	panel(spread, &p)
-	w.prepare(room, row*n, TileRows*n, exact, false, more)
+	if !prepared {
+		w.prepare(room, row*n, TileRows*n, exact, false, w.more())
+	}
 	for i := range 2 { // scales and products
 		p = paneling{floats: &room[i*padded(TileRows*n)], to: &scales[i*w.scales()], line: 4 * n, steps: (n + 3) / 4}
 		panel(0, &p)
