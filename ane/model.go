@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/anekit/anekit/internal/gate"
 )
 
 // Model is a compiled program on a Device. Its methods are safe for concurrent use.
@@ -15,7 +17,7 @@ type Model struct {
 	in, out []Layout
 	receipt *Receipt
 
-	gate gate          // open while loaded; Evaluate and Bind enter it
+	gate gate.Gate     // open while loaded; Evaluate and Bind enter it
 	turn chan struct{} // has a token during Load, Unload, WithWeights and Close
 
 	loaded bool // used only while turn has a token
@@ -95,7 +97,7 @@ func (m *Model) Load(ctx context.Context) error {
 		return err
 	}
 	m.loaded = true
-	m.gate.open()
+	m.gate.Open()
 	return nil
 }
 
@@ -118,16 +120,16 @@ func (m *Model) unload(ctx context.Context, allowed func() error) error {
 	if !m.loaded {
 		return nil
 	}
-	if err := m.gate.shut(ctx); err != nil {
-		m.gate.open()
+	if err := m.gate.Shut(ctx); err != nil {
+		m.gate.Open()
 		return Deadline("unload", m.device.info.Name, err)
 	}
 	if err := allowed(); err != nil {
-		m.gate.open()
+		m.gate.Open()
 		return err
 	}
 	if err := m.exec.Unload(ctx); err != nil {
-		m.gate.open()
+		m.gate.Open()
 		return err
 	}
 	m.loaded = false

@@ -19,10 +19,10 @@ func (r *Request) Rebind(name string, t *Tensor) error {
 	if r.pool != nil {
 		return m.fail("rebind", ErrInUse, "the request belongs to a Pool", "copy into its tensors, or make a request")
 	}
-	if !m.gate.enter() {
+	if !m.gate.Enter() {
 		return m.notReady("rebind")
 	}
-	defer m.gate.leave()
+	defer m.gate.Leave()
 	if err := r.claim("rebind", flying); err != nil {
 		return err
 	}

@@ -43,10 +43,10 @@ const (
 // and ErrClosed (the Model), and those of the engine.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	m = orZero(m)
-	if !m.gate.enter() {
+	if !m.gate.Enter() {
 		return nil, m.notReady("bind")
 	}
-	defer m.gate.leave()
+	defer m.gate.Leave()
 	var faults []error
 	r := &Request{model: m, all: slices.Concat(m.match("input", m.in, in, &faults),
 		m.match("output", m.out, out, &faults))}
@@ -198,11 +198,11 @@ func (r *Request) claim(op string, to int32) error {
 // succeeds, the caller must call end.
 func (r *Request) start() error {
 	m := orZero(r.model)
-	if !m.gate.enter() {
+	if !m.gate.Enter() {
 		return m.notReady("evaluate")
 	}
 	if err := r.claim("evaluate", flying); err != nil {
-		m.gate.leave()
+		m.gate.Leave()
 		return err
 	}
 	for i, t := range r.all {
@@ -217,7 +217,7 @@ func (r *Request) start() error {
 
 func (r *Request) end() {
 	r.state.Store(idle)
-	r.model.gate.leave()
+	r.model.gate.Leave()
 }
 
 // Inspect calls f with the Model and with run, which the engine has prepared. f can see how the engine works, for

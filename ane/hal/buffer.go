@@ -55,7 +55,7 @@ func (d *Device) NewBuffer(size int) (*Buffer, error) {
 	if err := d.begin("buffer"); err != nil {
 		return nil, err
 	}
-	defer d.end()
+	defer d.active.Leave()
 	block, err := d.allocate(size)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (d *Device) Import(b *unimem.Block) (*Buffer, error) {
 	if err := d.begin("import"); err != nil {
 		return nil, err
 	}
-	defer d.end()
+	defer d.active.Leave()
 	if b == nil || b.ID() == 0 {
 		return nil, newError("import", unimem.ErrClosed, "nil or zero Block", "open it first")
 	}

@@ -45,7 +45,7 @@ func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, erro
 	if err := d.begin("prepare"); err != nil {
 		return nil, err
 	}
-	defer d.end()
+	defer d.active.Leave()
 	ctx, stop := d.bound(given(ctx))
 	defer stop()
 	if err := ctx.Err(); err != nil {

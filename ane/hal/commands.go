@@ -73,7 +73,7 @@ func (d *Device) NewCommandBuffer(mode Mode) (*CommandBuffer, error) {
 	if err := d.begin("command buffer"); err != nil {
 		return nil, err
 	}
-	defer d.end()
+	defer d.active.Leave()
 	if mode != OneShot && mode != Reusable {
 		return nil, newError("command buffer", ErrMode, fmt.Sprintf("Mode(%d)", int(mode)), "give OneShot or Reusable")
 	}

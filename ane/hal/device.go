@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/gate"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -25,6 +26,7 @@ type Device struct {
 	trace  *Trace
 	stats  counters
 	closer chan struct{}           // has a token during Close
+	active gate.Gate               // submissions that have not ended, and calls that make objects; shut by Close
 	life   context.Context         // ends when Close cancels what runs
 	cancel context.CancelCauseFunc // of life
 	cache  cache
@@ -32,9 +34,7 @@ type Device struct {
 	mu       sync.Mutex // guards the fields below, and the states of Buffers and CommandBuffers
 	closing  bool
 	closed   bool
-	active   int           // submissions that have not ended
-	idle     chan struct{} // closed when active is 0 during Close
-	waiting  list          // submissions whose batch has not begun
+	waiting  list // submissions whose batch has not begun
 	buffers  map[*Buffer]struct{}
 	commands map[*CommandBuffer]struct{}
 	parked   []*unimem.Block // closed memory that an abandoned run may still use
@@ -99,6 +99,7 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 	}
 	n := &Device{engine: d, info: info, config: c, closer: make(chan struct{}, 1),
 		buffers: map[*Buffer]struct{}{}, commands: map[*CommandBuffer]struct{}{}}
+	n.active.Open()
 	n.queue.device = n
 	n.trace = newTrace(c.tracing, info.Name)
 	n.life, n.cancel = context.WithCancelCause(context.Background())
@@ -107,7 +108,7 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 		if err := os.MkdirAll(c.folder.path, 0o777); err != nil {
 			return nil, newError("open", err, "", "give CacheDir a folder that can be made")
 		}
-		n.active++ // before n is shared
+		n.active.Enter()
 		go n.preload()
 	}
 	return n, nil
@@ -180,7 +181,7 @@ func (d *Device) Close(ctx context.Context) error {
 	if closed {
 		return nil
 	}
-	err := d.rest(ctx)
+	err := d.active.Shut(ctx)
 	d.cancel(ErrClosed)
 	if err != nil {
 		return err
@@ -203,27 +204,7 @@ func (d *Device) refuse() {
 	}
 }
 
-// rest waits until no submission and no call of Prepare is left.
-func (d *Device) rest(ctx context.Context) error {
-	d.mu.Lock()
-	if d.active == 0 {
-		d.mu.Unlock()
-		return nil
-	}
-	if d.idle == nil {
-		d.idle = make(chan struct{})
-	}
-	idle := d.idle
-	d.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// begin counts one more activity, unless the Device is closing. end ends it.
+// begin counts one more activity, unless the Device is closing. active.Leave ends it.
 func (d *Device) begin(op string) error {
 	if !d.valid() {
 		return d.shut(op)
@@ -233,18 +214,8 @@ func (d *Device) begin(op string) error {
 	if err := d.open(op); err != nil {
 		return err
 	}
-	d.active++
+	d.active.Enter()
 	return nil
-}
-
-func (d *Device) end() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.active--
-	if d.active == 0 && d.idle != nil {
-		close(d.idle)
-		d.idle = nil
-	}
 }
 
 // free closes what is still open, when nothing runs.

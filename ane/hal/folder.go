@@ -121,7 +121,7 @@ func (f folder) load(name string) (src ane.Source, ok bool) {
 
 // preload compiles the programs of the folder that are of this engine, until Close begins.
 func (d *Device) preload() {
-	defer d.end()
+	defer d.active.Leave()
 	f := d.config.folder
 	for i, name := range f.list() {
 		if i >= f.limit || d.isClosing() {

@@ -136,7 +136,7 @@ func (d *Device) accept(s *submission) error {
 	if s.work == alloca {
 		d.buffers[s.buffer] = struct{}{}
 	}
-	d.active++
+	d.active.Enter()
 	d.waiting.add(s)
 	s.number = d.stats.submissions.Add(1)
 	s.at = d.trace.now()
@@ -294,7 +294,7 @@ func (s *submission) finish(err error, todo work) work {
 	} else {
 		todo = raise(s.signals, todo)
 	}
-	d.end()
+	d.active.Leave()
 	return todo
 }
 

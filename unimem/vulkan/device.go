@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/anekit/anekit/internal/gate"
 )
 
 // Device is an open device with one queue for compute kernels. Open makes one, and its caller closes it. Its methods,
@@ -20,11 +22,10 @@ type Device struct {
 	lose     sync.Once
 	lostSign chan struct{} // closed when the device is lost
 	copied   atomic.Int64  // bytes, by Load
+	running  gate.Gate     // calls of the driver, also those that their callers have abandoned; shut by Close
 
 	mu      sync.Mutex
 	closed  bool
-	running int           // calls of the driver, also those that their callers have abandoned
-	idle    chan struct{} // closed when running becomes 0 during Close
 	pending []*submission
 	objects map[*object]struct{}
 }
@@ -56,6 +57,7 @@ func open(c config) (d *Device, err error) {
 	}
 	d = &Device{physical: p, in: in, sending: make(chan struct{}, 1), objects: map[*object]struct{}{},
 		lostSign: make(chan struct{})}
+	d.running.Open()
 	var a arena
 	defer a.free()
 	timelines := timelineFeatures{sType: typeTimelineFeatures, on: 1}
@@ -99,7 +101,7 @@ func (d *Device) Close(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := d.rest(ctx); err != nil {
+	if err := d.running.Shut(ctx); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -135,26 +137,6 @@ func (d *Device) Close(ctx context.Context) error {
 	d.in.call("vkDestroyDevice", handle, 0)
 	d.in.close()
 	return nil
-}
-
-// rest waits until no call of the driver runs.
-func (d *Device) rest(ctx context.Context) error {
-	d.mu.Lock()
-	if d.running == 0 {
-		d.mu.Unlock()
-		return nil
-	}
-	if d.idle == nil {
-		d.idle = make(chan struct{})
-	}
-	idle := d.idle
-	d.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // usable refuses a closed or lost Device; the caller holds mu.

@@ -52,17 +52,11 @@ func onDevice[T any](ctx context.Context, d *Device, op string, f func() (T, err
 	d.mu.Lock()
 	err = d.usable(op)
 	if err == nil {
-		d.running++
+		d.running.Enter()
 	}
 	d.mu.Unlock()
 	if err != nil {
 		return made, err
 	}
-	return within(ctx, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.running--; d.running == 0 && d.idle != nil {
-			close(d.idle)
-		}
-	}, f, undo)
+	return within(ctx, d.running.Leave, f, undo)
 }

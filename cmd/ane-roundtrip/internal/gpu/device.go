@@ -73,6 +73,23 @@ type Work struct {
 // maxGroups bounds the groups of a kernel along x: the one of Factor and Add strides over the rest.
 const maxGroups = 256
 
+// The kernels of Work.
+const (
+	scaleKernel = iota
+	productKernel
+	linearKernel
+)
+
+func (w Work) kernel() int {
+	switch {
+	case w.Weights != nil:
+		return linearKernel
+	case w.Side > 0:
+		return productKernel
+	}
+	return scaleKernel
+}
+
 // plan returns the offsets and lengths of the kernel's buffers, its push constants, and its invocations along x and y.
 func (w Work) plan() (ranges [][2]int, push []byte, x, y int) {
 	n := w.Side
@@ -93,9 +110,22 @@ func (w Work) plan() (ranges [][2]int, push []byte, x, y int) {
 	return [][2]int{{w.Offset, w.Length}, {w.Offset, w.Length}}, push, w.Length / 4, 1
 }
 
-// begin has a kernel find W: its number of the first element is a push constant.
-func (w Work) begin(push []byte, before int) {
-	binary.NativeEndian.PutUint32(push[8:], uint32(before/4))
+// bound returns the plan with the ranges of buffers of type B. linear finds W by a push constant, the number of its
+// first element.
+func bound[B interface {
+	Range(offset, length int) R
+	Around(offset, length int) (R, int)
+}, R any](w Work) (buffers []R, push []byte, x, y int) {
+	ranges, push, x, y := w.plan()
+	for _, r := range ranges {
+		buffers = append(buffers, w.Memory.(B).Range(r[0], r[1]))
+	}
+	if w.Weights != nil {
+		r, before := w.Weights.(B).Around(ranges[1][0], ranges[1][1])
+		buffers[1] = r
+		binary.NativeEndian.PutUint32(push[8:], uint32(before/4))
+	}
+	return buffers, push, x, y
 }
 
 // run does work and waits.

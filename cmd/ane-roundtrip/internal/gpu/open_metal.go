@@ -28,21 +28,19 @@ func Open(ctx context.Context, choice string) (Device, error) {
 		return nil, err
 	}
 	made := &device{d: d, queue: bridge.NewQueue(d)}
-	if made.product, err = d.NewKernel(metal.Product()); err == nil {
-		if made.scale, err = d.NewKernel(metal.Scale()); err == nil {
-			made.linear, err = d.NewKernel(metal.Linear())
+	programs := []metal.Program{scaleKernel: metal.Scale(), productKernel: metal.Product(), linearKernel: metal.Linear()}
+	for i, p := range programs {
+		if made.kernels[i], err = d.NewKernel(p); err != nil {
+			return nil, errors.Join(err, made.Close(context.WithoutCancel(ctx)))
 		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, made.Close(context.WithoutCancel(ctx)))
 	}
 	return made, nil
 }
 
 type device struct {
-	d                      *metal.Device
-	queue                  *bridge.Queue
-	product, scale, linear *metal.Kernel
+	d       *metal.Device
+	queue   *bridge.Queue
+	kernels [3]*metal.Kernel // by Work.kernel
 }
 
 func (d *device) Report() Report {
@@ -58,7 +56,9 @@ func (d *device) Import(_ context.Context, b *unimem.Block) (Memory, error) { re
 
 func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.Import(ctx, b) }
 
-func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
+func (d *device) Kernels() hal.GPU {
+	return d.queue.Kernels(d.kernels[productKernel], d.kernels[scaleKernel])
+}
 
 func (d *device) Capture(path string, f func() error) error { return d.d.Capture(path, f) }
 
@@ -67,28 +67,17 @@ func (d *device) Copied() int64 { return 0 }
 func (d *device) Own(_ context.Context, size int) (Memory, error) { return d.d.Allocate(size) }
 
 func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
-	k := d.scale
-	switch {
-	case w.Weights != nil:
-		k = d.linear
-	case w.Side > 0:
-		k = d.product
-	}
-	ranges, push, x, y := w.plan()
-	dispatch := metal.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
-	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
-	for _, r := range ranges {
-		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*metal.Buffer).Range(r[0], r[1]))
-	}
-	if w.Weights != nil {
-		r, before := w.Weights.(*metal.Buffer).Around(ranges[1][0], ranges[1][1])
-		dispatch.Buffers[1] = r
-		w.begin(push, before)
-	}
-	return d.queue.Execute(ctx, waits, signals, dispatch)
+	k := d.kernels[w.kernel()]
+	buffers, push, x, y := bound[*metal.Buffer](w)
+	groups := k.Program().Groups(x, y, 1)
+	groups[0] = min(groups[0], maxGroups)
+	return d.queue.Execute(ctx, waits, signals, metal.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
 }
 
 func (d *device) Close(ctx context.Context) error {
 	err := d.queue.Close(ctx)
-	return errors.Join(err, d.product.Close(), d.scale.Close(), d.linear.Close(), d.d.Close())
+	for _, k := range d.kernels {
+		err = errors.Join(err, k.Close())
+	}
+	return errors.Join(err, d.d.Close())
 }

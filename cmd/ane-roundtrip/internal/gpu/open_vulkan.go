@@ -28,11 +28,11 @@ func Open(ctx context.Context, choice string) (Device, error) {
 		return nil, err
 	}
 	made := &device{d: d}
-	if made.queue, err = bridge.NewQueue(d); err == nil {
-		if made.product, err = d.NewKernel(ctx, vulkan.Product()); err == nil {
-			if made.scale, err = d.NewKernel(ctx, vulkan.Scale()); err == nil {
-				made.linear, err = d.NewKernel(ctx, vulkan.Linear())
-			}
+	made.queue, err = bridge.NewQueue(d)
+	programs := []vulkan.Program{scaleKernel: vulkan.Scale(), productKernel: vulkan.Product(), linearKernel: vulkan.Linear()}
+	for i, p := range programs {
+		if err == nil {
+			made.kernels[i], err = d.NewKernel(ctx, p)
 		}
 	}
 	if err != nil {
@@ -42,9 +42,9 @@ func Open(ctx context.Context, choice string) (Device, error) {
 }
 
 type device struct {
-	d                      *vulkan.Device
-	queue                  *bridge.Queue
-	product, scale, linear *vulkan.Kernel
+	d       *vulkan.Device
+	queue   *bridge.Queue
+	kernels [3]*vulkan.Kernel // by Work.kernel
 }
 
 func (d *device) Report() Report {
@@ -63,7 +63,9 @@ func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 
 func (d *device) Load(ctx context.Context, b *unimem.Block) (Memory, error) { return d.d.Load(ctx, b) }
 
-func (d *device) Kernels() hal.GPU { return d.queue.Kernels(d.product, d.scale) }
+func (d *device) Kernels() hal.GPU {
+	return d.queue.Kernels(d.kernels[productKernel], d.kernels[scaleKernel])
+}
 
 func (d *device) Capture(string, func() error) error {
 	return unavailable("Vulkan writes no captures", "--capture is for the GPU of a Mac; RenderDoc captures Vulkan")
@@ -74,25 +76,11 @@ func (d *device) Copied() int64 { return d.d.Copied() }
 func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }
 
 func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work) error {
-	k := d.scale
-	switch {
-	case w.Weights != nil:
-		k = d.linear
-	case w.Side > 0:
-		k = d.product
-	}
-	ranges, push, x, y := w.plan()
-	dispatch := vulkan.Dispatch{Kernel: k, Push: push, Groups: k.Program().Groups(x, y, 1)}
-	dispatch.Groups[0] = min(dispatch.Groups[0], maxGroups)
-	for _, r := range ranges {
-		dispatch.Buffers = append(dispatch.Buffers, w.Memory.(*vulkan.Buffer).Range(r[0], r[1]))
-	}
-	if w.Weights != nil {
-		r, before := w.Weights.(*vulkan.Buffer).Around(ranges[1][0], ranges[1][1])
-		dispatch.Buffers[1] = r
-		w.begin(push, before)
-	}
-	return d.queue.Execute(ctx, waits, signals, dispatch)
+	k := d.kernels[w.kernel()]
+	buffers, push, x, y := bound[*vulkan.Buffer](w)
+	groups := k.Program().Groups(x, y, 1)
+	groups[0] = min(groups[0], maxGroups)
+	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
 }
 
 func (d *device) Close(ctx context.Context) error {

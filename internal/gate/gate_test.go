@@ -1,4 +1,4 @@
-package ane
+package gate
 
 import (
 	"context"
@@ -10,31 +10,31 @@ import (
 )
 
 func TestGateIsShutAtFirst(t *testing.T) {
-	var g gate
-	require.False(t, g.enter())
-	require.NoError(t, g.shut(context.Background()), "shutting a shut gate")
-	g.open()
-	require.True(t, g.enter())
-	g.leave()
+	var g Gate
+	require.False(t, g.Enter())
+	require.NoError(t, g.Shut(context.Background()), "shutting a shut gate")
+	g.Open()
+	require.True(t, g.Enter())
+	g.Leave()
 }
 
 func TestShutEndsWithItsContext(t *testing.T) {
-	var g gate
-	g.open()
-	require.True(t, g.enter())
+	var g Gate
+	g.Open()
+	require.True(t, g.Enter())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	require.ErrorIs(t, g.shut(ctx), context.Canceled)
-	require.False(t, g.enter(), "it stays shut")
-	g.leave()
-	require.NoError(t, g.shut(context.Background()))
+	require.ErrorIs(t, g.Shut(ctx), context.Canceled)
+	require.False(t, g.Enter(), "it stays shut")
+	g.Leave()
+	require.NoError(t, g.Shut(context.Background()))
 }
 
 // No caller is inside after shut has returned, even if many enter and leave.
 func TestGateUnderLoad(t *testing.T) {
-	var g gate
+	var g Gate
 	var inside, visits atomic.Int64
-	g.open()
+	g.Open()
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 8 {
@@ -45,11 +45,11 @@ func TestGateUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				if g.enter() {
+				if g.Enter() {
 					inside.Add(1)
 					visits.Add(1)
 					inside.Add(-1)
-					g.leave()
+					g.Leave()
 				}
 			}
 		})
@@ -59,10 +59,10 @@ func TestGateUnderLoad(t *testing.T) {
 		if n%2 == 1 {
 			cancel() // half of them return early if they have to wait
 		}
-		if err := g.shut(ctx); err == nil && inside.Load() != 0 {
+		if err := g.Shut(ctx); err == nil && inside.Load() != 0 {
 			t.Error("a caller is inside a shut gate")
 		}
-		g.open()
+		g.Open()
 		cancel()
 	}
 	for visits.Load() == 0 {
@@ -70,6 +70,6 @@ func TestGateUnderLoad(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	require.NoError(t, g.shut(context.Background()))
+	require.NoError(t, g.Shut(context.Background()))
 	require.Zero(t, g.inside)
 }
