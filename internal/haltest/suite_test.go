@@ -1,4 +1,4 @@
-package haltest_test
+package haltest
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/anekit/anekit/ane/engine/broker"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/effort"
-	"github.com/anekit/anekit/internal/haltest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-func open(name string) haltest.Open {
+func open(name string) Open {
 	return func(ctx context.Context) (*ane.Device, error) {
 		if name == engine.Broker {
 			return engine.Open(ctx, name, engine.BrokerPath(""))
@@ -57,13 +56,13 @@ func engines(t *testing.T) (names []string) {
 func TestConformance(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for _, name := range engines(t) {
-		t.Run(name, func(t *testing.T) { haltest.Run(t, open(name), haltest.Direct()) })
+		t.Run(name, func(t *testing.T) { Run(t, open(name), Direct()) })
 	}
 }
 
 // A repeated name would hide a case from Failures.
 func TestNamesAreUnique(t *testing.T) {
-	names := haltest.Names()
+	names := Names()
 	slices.Sort(names)
 	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
 }
@@ -77,30 +76,30 @@ func TestRandom(t *testing.T) {
 		if name != engine.Soft {
 			n /= 10
 		}
-		require.NoError(t, haltest.Random(context.Background(), open(name), haltest.Direct(), 1, n), name)
+		require.NoError(t, Random(context.Background(), open(name), Direct(), 1, n), name)
 	}
 }
 
 // broken are implementations that each break one call, with a case that notices.
 func broken() map[string]struct {
 	notices string
-	change  func(c *haltest.Calls)
+	change  func(c *Calls)
 } {
 	type b = struct {
 		notices string
-		change  func(c *haltest.Calls)
+		change  func(c *Calls)
 	}
 	return map[string]b{
-		"initial value is lost": {"semaphore/NormalSignaling", func(c *haltest.Calls) {
+		"initial value is lost": {"semaphore/NormalSignaling", func(c *Calls) {
 			c.NewSemaphore = func(uint64) *hal.Semaphore { return hal.NewSemaphore(0) }
 		}},
-		"values go backwards": {"semaphore/Backwards", func(c *haltest.Calls) {
+		"values go backwards": {"semaphore/Backwards", func(c *Calls) {
 			c.Signal = func(s *hal.Semaphore, v uint64) error { _ = s.Signal(v); return nil }
 		}},
-		"failures have no cause": {"semaphore/Failure", func(c *haltest.Calls) {
+		"failures have no cause": {"semaphore/Failure", func(c *Calls) {
 			c.Fail = func(s *hal.Semaphore, _ error) { s.Fail(nil) }
 		}},
-		"an ended context wins over a reached value": {"semaphore/WaitAlreadySignaled", func(c *haltest.Calls) {
+		"an ended context wins over a reached value": {"semaphore/WaitAlreadySignaled", func(c *Calls) {
 			c.Wait = func(s *hal.Semaphore, ctx context.Context, v uint64) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -108,32 +107,32 @@ func broken() map[string]struct {
 				return s.Wait(ctx, v)
 			}
 		}},
-		"WaitAll waits for one": {"semaphore/WaitAll", func(c *haltest.Calls) {
+		"WaitAll waits for one": {"semaphore/WaitAll", func(c *Calls) {
 			c.WaitAll = func(ctx context.Context, p ...hal.Point) error { _, err := hal.WaitAny(ctx, p...); return err }
 		}},
-		"WaitAny waits for all": {"semaphore/WaitAny", func(c *haltest.Calls) {
+		"WaitAny waits for all": {"semaphore/WaitAny", func(c *Calls) {
 			c.WaitAny = func(ctx context.Context, p ...hal.Point) (int, error) { return 0, hal.WaitAll(ctx, p...) }
 		}},
-		"signals are one short": {"semaphore_thread/ManyWaiters", func(c *haltest.Calls) {
+		"signals are one short": {"semaphore_thread/ManyWaiters", func(c *Calls) {
 			c.Signal = func(s *hal.Semaphore, v uint64) error { return s.Signal(v - 1) }
 		}},
-		"submissions do not wait": {"semaphore_submission/SubmitWithWait", func(c *haltest.Calls) {
+		"submissions do not wait": {"semaphore_submission/SubmitWithWait", func(c *Calls) {
 			c.Execute = func(q *hal.Queue, ctx context.Context, _, s []hal.Point, b ...*hal.CommandBuffer) error {
 				return q.Execute(ctx, nil, s, b...)
 			}
 		}},
 		"submissions wait for the first point only": {"semaphore_submission/SubmitWithMultipleSemaphores",
-			func(c *haltest.Calls) {
+			func(c *Calls) {
 				c.Execute = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
 					return q.Execute(ctx, w[:min(1, len(w))], s, b...)
 				}
 			}},
-		"contexts do not reach submissions": {"semaphore_submission/ContextEnds", func(c *haltest.Calls) {
+		"contexts do not reach submissions": {"semaphore_submission/ContextEnds", func(c *Calls) {
 			c.Execute = func(q *hal.Queue, _ context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
 				return q.Execute(context.Background(), w, s, b...)
 			}
 		}},
-		"signals come early": {"queue_transfer/FillCopyUpdate", func(c *haltest.Calls) {
+		"signals come early": {"queue_transfer/FillCopyUpdate", func(c *Calls) {
 			c.Execute = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
 				if err := q.Execute(ctx, w, s); err != nil {
 					return err
@@ -142,13 +141,13 @@ func broken() map[string]struct {
 					nil, b...)
 			}
 		}},
-		"functions run twice": {"queue_host_call/Once", func(c *haltest.Calls) {
+		"functions run twice": {"queue_host_call/Once", func(c *Calls) {
 			c.OnReach = func(s *hal.Semaphore, v uint64, f func(error)) func() bool {
 				s.OnReach(v, f)
 				return s.OnReach(v, f)
 			}
 		}},
-		"Alloca allocates at once": {"queue_alloca/AllocaDeallocaCycle", func(c *haltest.Calls) {
+		"Alloca allocates at once": {"queue_alloca/AllocaDeallocaCycle", func(c *Calls) {
 			c.Alloca = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, n int) (*hal.Buffer, error) {
 				reached := hal.NewSemaphore(0)
 				b, err := q.Alloca(ctx, nil, []hal.Point{{Semaphore: reached, Value: 1}}, n)
@@ -159,16 +158,16 @@ func broken() map[string]struct {
 				return b, err
 			}
 		}},
-		"Dealloca frees nothing": {"queue_alloca/AllocaDeallocaCycle", func(c *haltest.Calls) {
+		"Dealloca frees nothing": {"queue_alloca/AllocaDeallocaCycle", func(c *Calls) {
 			c.Dealloca = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, _ *hal.Buffer) error {
 				return q.Execute(ctx, w, s)
 			}
 		}},
-		"patterns have one byte": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *haltest.Calls) {
+		"patterns have one byte": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *Calls) {
 			c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) { b.Fill(dst, p[:min(1, len(p))]) }
 		}},
 		"patterns begin at multiples of their length": {"command_buffer_fill/PatternsOffsetsAndLengths",
-			func(c *haltest.Calls) {
+			func(c *Calls) {
 				c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) {
 					if n := len(p); n > 0 && dst.Offset > 0 {
 						k := dst.Offset % n
@@ -177,10 +176,10 @@ func broken() map[string]struct {
 					b.Fill(dst, p)
 				}
 			}},
-		"fills round to 4 bytes": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *haltest.Calls) {
+		"fills round to 4 bytes": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *Calls) {
 			c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) { dst.Length &^= 3; b.Fill(dst, p) }
 		}},
-		"copies read too late": {"command_buffer_copy/EachReadsWhatWasWritten", func(c *haltest.Calls) {
+		"copies read too late": {"command_buffer_copy/EachReadsWhatWasWritten", func(c *Calls) {
 			late := map[*hal.CommandBuffer][]func(){}
 			c.Copy = func(b *hal.CommandBuffer, dst, src hal.Range) {
 				late[b] = append(late[b], func() { b.Copy(dst, src) })
@@ -192,25 +191,25 @@ func broken() map[string]struct {
 				return b.End()
 			}
 		}},
-		"updates are lost": {"command_buffer_update/Captures", func(c *haltest.Calls) {
+		"updates are lost": {"command_buffer_update/Captures", func(c *Calls) {
 			c.Update = func(*hal.CommandBuffer, hal.Range, []byte) {}
 		}},
-		"dispatches are lost": {"command_buffer_dispatch/Bindings", func(c *haltest.Calls) {
+		"dispatches are lost": {"command_buffer_dispatch/Bindings", func(c *Calls) {
 			c.Dispatch = func(*hal.CommandBuffer, *hal.Executable, map[string]hal.Range, map[string]hal.Range) {}
 		}},
-		"End refuses nothing": {"command_buffer/Refused", func(c *haltest.Calls) {
+		"End refuses nothing": {"command_buffer/Refused", func(c *Calls) {
 			c.End = func(b *hal.CommandBuffer) error { _ = b.End(); return nil }
 		}},
-		"memory is copied": {"buffer_mapping/InPlace", func(c *haltest.Calls) {
+		"memory is copied": {"buffer_mapping/InPlace", func(c *Calls) {
 			c.Bytes = func(b *hal.Buffer) []byte { return append([]byte(nil), b.Bytes()...) }
 		}},
-		"imports are copies": {"buffer_mapping/Import", func(c *haltest.Calls) {
+		"imports are copies": {"buffer_mapping/Import", func(c *Calls) {
 			c.Import = func(d *hal.Device, b *unimem.Block) (*hal.Buffer, error) { return d.NewBuffer(b.Size()) }
 		}},
-		"memory in use is closed": {"buffer_mapping/CloseWhilePending", func(c *haltest.Calls) {
+		"memory in use is closed": {"buffer_mapping/CloseWhilePending", func(c *Calls) {
 			c.CloseBuffer = func(b *hal.Buffer) error { _ = b.Close(); return nil }
 		}},
-		"programs are never found": {"executable_cache/CompiledOnce", func(c *haltest.Calls) {
+		"programs are never found": {"executable_cache/CompiledOnce", func(c *Calls) {
 			n := 0
 			c.Prepare = func(d *hal.Device, ctx context.Context, src ane.Source) (*hal.Executable, error) {
 				n++
@@ -218,10 +217,10 @@ func broken() map[string]struct {
 				return d.Prepare(ctx, src)
 			}
 		}},
-		"programs stay usable": {"executable/Close", func(c *haltest.Calls) {
+		"programs stay usable": {"executable/Close", func(c *Calls) {
 			c.CloseExecutable = func(*hal.Executable, context.Context) error { return nil }
 		}},
-		"Close refuses nothing": {"device/Close", func(c *haltest.Calls) {
+		"Close refuses nothing": {"device/Close", func(c *Calls) {
 			c.CloseDevice = func(*hal.Device, context.Context) error { return nil }
 		}},
 	}
@@ -235,18 +234,18 @@ func TestBrokenImplementationsFail(t *testing.T) {
 	}
 	for name, b := range broken() {
 		t.Run(name, func(t *testing.T) {
-			calls := haltest.Direct()
+			calls := Direct()
 			b.change(&calls)
 			var failed map[string]error
 			for range 100 { // on a busy machine a later try may notice the fault
-				if failed = haltest.Failures(open(engine.Soft), calls, limit, b.notices); len(failed) > 0 {
+				if failed = Failures(open(engine.Soft), calls, limit, b.notices); len(failed) > 0 {
 					break
 				}
 			}
 			require.Contains(t, failed, b.notices)
 		})
 	}
-	require.Empty(t, haltest.Failures(open(engine.Soft), haltest.Direct(), time.Minute, haltest.Names()...))
+	require.Empty(t, Failures(open(engine.Soft), Direct(), time.Minute, Names()...))
 }
 
 // The random test notices what changes bytes.
@@ -255,10 +254,10 @@ func TestRandomNotices(t *testing.T) {
 	for _, name := range []string{"patterns have one byte", "fills round to 4 bytes", "copies read too late",
 		"updates are lost", "dispatches are lost", "imports are copies", "memory is copied",
 		"submissions do not wait"} {
-		calls := haltest.Direct()
+		calls := Direct()
 		all[name].change(&calls)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		err := haltest.Random(ctx, open(engine.Soft), calls, 2, 20_000)
+		err := Random(ctx, open(engine.Soft), calls, 2, 20_000)
 		cancel()
 		if name == "memory is copied" {
 			require.NoError(t, err, "reading a copy shows the same bytes")

@@ -43,7 +43,7 @@ var parts = []part{
 		"internal/dumptest/", "internal/ringtest/",
 		"internal/fusetest/", "internal/fakeiokit/", "internal/iosurface/surfacetest/", "internal/engine/faulty/",
 		"internal/guestbuild/", "internal/casecover/", "internal/macskips/", "internal/mactypes/", "internal/effort/",
-		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 7_420},
+		"internal/step/", "internal/await/", "internal/size/", "internal/house/", "internal/hostile/"}, 5_700},
 	{"command and measurements", []string{"cmd/", "internal/measure/", "internal/membench/", "internal/tripbench/",
 		"internal/weightbench/", "internal/decoderbench/", "internal/growthbench/", "internal/engine/soft/kernbench/"}, 21_800},
 	{"what several share, examples", []string{"/"}, 0},

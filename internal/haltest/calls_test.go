@@ -1,15 +1,3 @@
-// Package haltest is the conformance suite of package hal, for any engine. Families and cases have the names of those
-// in IREE's suite for hardware abstraction layers (iree/hal/cts); the code is this project's own. Other cases check
-// what package hal promises besides. The suite leaves out cases whose assertions another one has. It also leaves out
-// what package hal does not have: tables of bindings and constants, exported timepoints, profiling sinks, flags of
-// memory.
-//
-//	func TestConformance(t *testing.T) {
-//		haltest.Run(t, open, haltest.Direct()) // open opens the engine
-//	}
-//
-// The suite calls the functions of a Calls, so that a test can break one and see which cases
-// notice. Random compares random commands with a simple model of memory.
 package haltest
 
 import (
