@@ -1,5 +1,7 @@
 package fp16
 
+import "math"
+
 // Bits is a raw IEEE 754 binary16 value: one sign bit, five exponent bits with
 // bias 15, ten fraction bits. Comparing two Bits with == compares encodings:
 // NaNs may be equal and the two zeros differ.
@@ -29,3 +31,11 @@ func (b Bits) IsNaN() bool { return b&^signMask > exponentMask }
 
 // IsInf reports whether b is an infinity of either sign.
 func (b Bits) IsInf() bool { return b&^signMask == exponentMask }
+
+// Brain is a raw bfloat16 value, the type BF16 of weight files: the upper 16 bits of a float32. It has the range of a
+// float32, so encoding turns larger magnitudes than a half can hold into infinities. Magnitudes below half of the
+// smallest half become zeros.
+type Brain uint16
+
+// float32 returns the value of b, which float32 holds exactly.
+func (b Brain) float32() float32 { return math.Float32frombits(uint32(b) << 16) }

@@ -1,6 +1,8 @@
 package weightbench
 
 import (
+	_ "embed" // the tables
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -89,4 +91,22 @@ func (m Model) Scaled(most int64) Model {
 // Make writes the model with random weights to a folder.
 func (m Model) Make(dir string) error {
 	return decoderbench.Make(dir, decoderbench.Shape{Name: m.Name, Spec: m.spec})
+}
+
+//go:embed paper.json
+var paper []byte
+
+// Paper has tables of the OptMLX paper, measured with MLX on an M4 Max. Pairs in them are standard loading, by pread,
+// and mmap.
+type Paper struct {
+	Variants json.RawMessage `json:"variants,omitempty"` // tables 1 to 3: models of Qwen3
+	Reserve  json.RawMessage `json:"reserve"`            // table 4: dynamic caches, and some of reserved tokens
+}
+
+// Published returns the tables.
+func Published() (p Paper) {
+	if err := json.Unmarshal(paper, &p); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return p
 }

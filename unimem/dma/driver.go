@@ -27,3 +27,41 @@ type Driver interface {
 
 // Command is a Driver's name for what one Prepare has mapped, an IODMACommand of the extension.
 type Command uint64
+
+// MaxSegments is the largest number of segments that one call of a Driver returns: the length of the array
+// in IODMACommand::PrepareForDMA.
+const MaxSegments = 32
+
+// PageSize is the page of a DART in bytes.
+const PageSize = 16 << 10
+
+// Segment is a range of device addresses, in bytes. It has the two fields of an IOAddressSegment.
+type Segment struct{ Address, Length uint64 }
+
+// Open connects to the driver extension of the folder dext and returns a Device that sends its calls there. It was
+// never run on a Mac.
+//
+// Errors: ErrUnavailable (another system than macOS, or a Mac without the extension), ErrRefused, ErrDriver (the
+// extension has another version), the cause of ctx.
+func Open(ctx context.Context, opts ...Option) (*Device, error) {
+	table, err := system()
+	if err != nil {
+		return nil, err
+	}
+	c, err := connectTo(ctx, table, extensionService)
+	if err != nil {
+		return nil, err
+	}
+	return New(c, opts...), nil
+}
+
+// OpenAllocator connects to the driver extension for memory that the extension allocates. It was never run on a Mac.
+//
+// Errors: those of Open.
+func OpenAllocator(ctx context.Context) (*Allocator, error) {
+	table, err := system()
+	if err != nil {
+		return nil, err
+	}
+	return newAllocator(ctx, table)
+}

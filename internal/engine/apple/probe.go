@@ -9,6 +9,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/host"
+	"github.com/anekit/anekit/internal/libsystem"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -204,4 +206,22 @@ func (p *probeRun) close() error {
 		return err
 	}
 	return errors.Join(p.faults...)
+}
+
+// Machine returns nil on macOS on Apple silicon, or why Apple's engine cannot be here.
+func Machine() error {
+	if host.Apple {
+		return nil
+	}
+	n, err := libsystem.SysctlUint64("sysctl.proc_translated") // only a Mac that can translate has it
+	return otherMachine(host.Platform, err == nil && n == 1)
+}
+
+// otherMachine names the system, and Rosetta if it runs this process.
+func otherMachine(platform string, translated bool) error {
+	text := "needs macOS on Apple silicon, this is " + platform
+	if translated {
+		text += " under Rosetta; build the program with GOARCH=arm64"
+	}
+	return errors.New(text)
 }

@@ -5,7 +5,10 @@
 // allocates three times per call.
 package entry
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unicode/utf8"
+)
 
 // Server receives the calls, on any thread of the framework. Its methods do not
 // panic. Slices are C's memory, valid during the call.
@@ -32,4 +35,16 @@ func Serve(s Server) (before Server) {
 		before = *b
 	}
 	return before
+}
+
+// put writes text and a zero byte into room. It cuts text at a whole character.
+func put(room []byte, text string) {
+	if len(room) == 0 {
+		return
+	}
+	n := min(len(text), len(room)-1)
+	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	room[copy(room, text[:n])] = 0
 }
