@@ -54,9 +54,6 @@ const (
 	Stream Kind = "pipe or device"
 )
 
-// program reports whether a program can be read from a thing of the kind.
-func (k Kind) program() bool { return k == MIL || k == Package || k == Compiled || k == Model }
-
 // words returns what a thing of the kind is, and the next step.
 func (k Kind) words() (what, next string) {
 	const convert = ", and convert it with coremltools; see docs/MODELS.md"

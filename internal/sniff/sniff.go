@@ -19,9 +19,6 @@ type Found struct {
 	Err  error  // of the system, for Missing: it matches fs.ErrNotExist, fs.ErrPermission, ...
 }
 
-// Program reports whether a program can be read from the path: MIL text, or a form of Core ML.
-func (f Found) Program() bool { return f.Kind.program() }
-
 // Absent reports whether something stands where a file should be: a pointer to it, a page that a server sent instead, or
 // nothing.
 func (f Found) Absent() bool {

@@ -103,7 +103,6 @@ func TestWordsAreOnOneLine(t *testing.T) {
 		"repository", f.String())
 	require.True(t, f.Absent())
 	require.True(t, f.Foreign(sniff.Weights))
-	require.False(t, f.Program())
 	f = sniff.Start("a", []byte("\x1b[31m\x00"), 6)
 	require.Equal(t, "a is of no known format; check the path", f.String())
 	require.False(t, f.Foreign(sniff.MIL))

@@ -28,8 +28,8 @@ func Open(ctx context.Context, choice string) (Device, error) {
 		return nil, err
 	}
 	made := &device{d: d, queue: bridge.NewQueue(d)}
-	programs := []metal.Program{scaleKernel: metal.Scale(), productKernel: metal.Product(), linearKernel: metal.Linear()}
-	for i, p := range programs {
+	for i, p := range []metal.Program{scaleKernel: metal.Scale(), productKernel: metal.Product(),
+		linearKernel: metal.Linear()} {
 		if made.kernels[i], err = d.NewKernel(p); err != nil {
 			return nil, errors.Join(err, made.Close(context.WithoutCancel(ctx)))
 		}
@@ -71,7 +71,8 @@ func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work)
 	buffers, push, x, y := bound[*metal.Buffer](w)
 	groups := k.Program().Groups(x, y, 1)
 	groups[0] = min(groups[0], maxGroups)
-	return d.queue.Execute(ctx, waits, signals, metal.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
+	return d.queue.Execute(ctx, waits, signals,
+		metal.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
 }
 
 func (d *device) Close(ctx context.Context) error {

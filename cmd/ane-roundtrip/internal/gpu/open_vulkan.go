@@ -29,8 +29,8 @@ func Open(ctx context.Context, choice string) (Device, error) {
 	}
 	made := &device{d: d}
 	made.queue, err = bridge.NewQueue(d)
-	programs := []vulkan.Program{scaleKernel: vulkan.Scale(), productKernel: vulkan.Product(), linearKernel: vulkan.Linear()}
-	for i, p := range programs {
+	for i, p := range []vulkan.Program{scaleKernel: vulkan.Scale(), productKernel: vulkan.Product(),
+		linearKernel: vulkan.Linear()} {
 		if err == nil {
 			made.kernels[i], err = d.NewKernel(ctx, p)
 		}
@@ -80,7 +80,8 @@ func (d *device) Submit(ctx context.Context, waits, signals []hal.Point, w Work)
 	buffers, push, x, y := bound[*vulkan.Buffer](w)
 	groups := k.Program().Groups(x, y, 1)
 	groups[0] = min(groups[0], maxGroups)
-	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
+	return d.queue.Execute(ctx, waits, signals,
+		vulkan.Dispatch{Kernel: k, Buffers: buffers, Push: push, Groups: groups})
 }
 
 func (d *device) Close(ctx context.Context) error {
