@@ -75,6 +75,12 @@ func TestPopulate(t *testing.T) {
 	require.True(t, pages.Populate(b, 5000, size-5000))
 	require.GreaterOrEqual(t, resident(t, b.Bytes()), int64(size-5000))
 	require.True(t, pages.Populate(b, size, 0))
+	pages.Release(b, 0, size)
+	require.Zero(t, resident(t, b.Bytes()))
+	require.True(t, pages.Populate(b, 60<<10, 130<<10), "neither begins nor ends with 64 KiB")
+	require.GreaterOrEqual(t, resident(t, b.Bytes()), int64(130<<10))
+	require.NoError(t, f.Truncate(size-4096))
+	require.False(t, pages.Populate(b, 5000, size-5000))
 	require.NoError(t, f.Truncate(8192))
 	require.False(t, pages.Populate(b, 5000, size-5000))
 }
