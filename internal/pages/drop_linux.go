@@ -36,9 +36,9 @@ func Release(b *unimem.Block, offset, n int) {
 	}
 }
 
-// Populate maps the pages of n bytes of a mapped file, which are read if they are not in memory. It reports false if
-// some are not mapped: before Linux 5.14, or where the file has become shorter. Some pages that the
-// system uses itself at that moment may be left to the first access.
+// Populate maps the pages of n bytes of a mapped file, which are read if they are not in memory. It reports false where
+// the file has become shorter, and before Linux 5.14. Single pages that were not in memory, or that the system held at
+// that moment, are left to their first access.
 func Populate(b *unimem.Block, offset, n int) bool {
 	mem := b.Bytes()[offset/os.Getpagesize()*os.Getpagesize() : offset+n]
 	return n == 0 || around(mem) || unix.Madvise(mem, unix.MADV_POPULATE_READ) == nil
