@@ -37,9 +37,8 @@ func Write(f *emit.File) {
 	f.Func("weigh", "(kind int, scores, mask *float32, sixteens int, w *weighing) (left int)",
 		`replaces scores by their exponentials, and adds these to the sums, until the margin does not decide each of
 sixteen. Kind 1 is far, kind 2 masked.`)
-	local := f.AllocLocal(10 * 32)
 	for kind := range 3 {
-		f.When("kind", kind, func() { w.weigh(kind, local) })
+		f.When("kind", kind, func() { w.weigh(kind) })
 	}
 	f.RET()
 }

@@ -56,7 +56,7 @@ func (w width) top() {
 // around+within have weights that are no normal float32s. dropped is the margin of the middle between two float32s, in
 // the last bits of a float64: 2^-39 of any.
 const (
-	farthest, around, within = -110, -95.5, 9.5
+	farthest, around, within = -110 / math.Ln2, -95.5 / math.Ln2, 9.5 / math.Ln2 // of powers of 2
 	dropped                  = 1 << 14
 )
 
@@ -64,95 +64,81 @@ const (
 var series = []float64{0x1.9ef34ff055822p-16, 0x1.a1a4207e52c8cp-13, 0x1.6c188aaf215d0p-10, 0x1.11108662e023bp-7,
 	0x1.5555543084509p-5, 0x1.5555559c57d12p-3, 0x1.0000000064cc3p-1, 0x1.ffffffffdabf8p-1, 1}
 
-// weigh writes the function of a kind. e^d is 2^m * e^r with m = d/ln 2, rounded. The odd and the even terms of four
-// series are eight chains: so many begin before the first one goes on. They share a constant once it is loaded.
-// Powers, rests r, and what is known of remote ones wait in memory.
-func (w width) weigh(kind int, local Mem) {
+// weigh writes the function of a kind. e^d is 2^m * 2^r with m + r = d/ln 2. So scores without a mask multiply once more
+// than a series has degrees: additions do the rest, in other units, and all waits in registers.
+func (w width) weigh(kind int) {
 	s := w.Dereference(w.Param("w"))
 	sums := w.Place(s.Field("sums").Index(0))
 	scores, mask, left := w.Whole(w.Param("scores")), w.Whole(w.Param("mask")), w.Whole(w.Param("sixteens"))
-	aligned := w.GP64() // a vector in two lines of the cache takes long
-	w.LEAQ(local, aligned)
-	w.Add(31, aligned)
-	w.ANDQ(I32(-32), aligned)
-	powers, rests, remote := emit.At(aligned, 0), emit.At(aligned, 128), emit.At(aligned, 256)
-	total := w.loaded(sums)
+	total, scale, shift := w.loaded(sums), w.Vector(), w.loaded(w.double(0x1.8p52))
+	w.VBROADCASTSD(w.Place(s.Field("scale")), scale)
+	again, leave := w.Fresh("sixteen"), w.Fresh("leave")
 	each := func(step func(i int)) {
 		for i := range 4 {
 			step(i)
 		}
 	}
-	again, leave := w.Fresh("sixteen"), w.Fresh("leave")
 	w.Here(again)
-	d, t, q := w.Vectors(4), w.Vectors(4), w.Vectors(4)
-	scale, minusTop := w.loaded(w.Place(s.Field("scale").Index(0))), w.loaded(w.Place(s.Field("minusTop").Index(0)))
-	each(func(i int) { w.VCVTPS2PD(emit.At(scores, 16*i), d[i]) })
+	r, t, p, minusTop := w.Vectors(4), w.Vectors(4), w.Vectors(4), w.Vector()
+	w.VBROADCASTSD(w.Place(s.Field("minusTop")), minusTop)
+	each(func(i int) { w.VCVTPS2PD(emit.At(scores, 16*i), r[i]) })
 	if kind == 2 {
 		each(func(i int) { w.VCVTPS2PD(emit.At(mask, 16*i), t[i]) })
-		each(func(i int) { w.VMULPD(scale, d[i], d[i]) })
-		each(func(i int) { w.VADDPD(t[i], d[i], d[i]) })
-		each(func(i int) { w.VADDPD(minusTop, d[i], d[i]) })
+		each(func(i int) { w.VMULPD(scale, r[i], r[i]) })
+		each(func(i int) { w.VADDPD(t[i], r[i], r[i]) })
+		each(func(i int) { w.VADDPD(minusTop, r[i], r[i]) })
+		each(func(i int) { w.VMULPD(w.double(1/math.Ln2), r[i], r[i]) })
 	} else {
-		each(func(i int) { w.VFMADD213PD(minusTop, scale, d[i]) })
+		each(func(i int) { w.VFMADD213PD(minusTop, scale, r[i]) })
 	}
+	remote := minusTop
 	if kind > 0 {
-		least := w.loaded(w.double(farthest))
-		each(func(i int) { w.VMAXPD(d[i], least, d[i]) }) // NaN stays
-		each(func(i int) { w.VADDPD(w.double(-around), d[i], t[i]) })
+		w.VMOVUPD(w.double(farthest), p[0])
+		each(func(i int) { w.VMAXPD(r[i], p[0], r[i]) }) // NaN stays
+		each(func(i int) { w.VADDPD(w.double(-around), r[i], t[i]) })
 		each(func(i int) { w.VANDPD(w.Table(8, func(i int) int { return 1<<32 - 1 - 1<<31*(i%2) }), t[i], t[i]) })
 		w.VMINPD(t[1], t[0], t[0])
 		w.VMINPD(t[3], t[2], t[2])
 		w.VMINPD(t[2], t[0], t[0])
-		w.VMOVUPD(t[0], remote)
+		w.VCMPPD(Imm(1), w.double(within), t[0], remote)
 	}
-	shift, inverse := w.loaded(w.double(0x1.8p52)), w.loaded(w.double(0x1.71547652b82fep+0))
-	each(func(i int) { w.VMOVAPD(shift, t[i]) })
-	each(func(i int) { w.VFMADD231PD(inverse, d[i], t[i]) })
-	each(func(i int) { w.VSUBPD(shift, t[i], q[i]) })
+	each(func(i int) { w.VADDPD(shift, r[i], t[i]) })
+	each(func(i int) { w.VSUBPD(shift, t[i], p[i]) })
+	each(func(i int) { w.VSUBPD(p[i], r[i], r[i]) })
 	each(func(i int) { w.VPSLLQ(Imm(52), t[i], t[i]) })
-	each(func(i int) { w.VMOVUPD(t[i], powers.Offset(32*i)) })
-	away := w.loaded(w.double(0x1.62e42fefa39efp-1))
-	each(func(i int) { w.VFNMADD231PD(away, q[i], d[i]) })
-	each(func(i int) { w.VMULPD(d[i], d[i], q[i]) })
-	each(func(i int) { w.VMOVUPD(d[i], rests.Offset(32*i)) })
-	odd, p := w.Vectors(4), w.Vectors(4)
-	term := func(k int, f func(c reg.VecVirtual, i int)) {
-		c := w.loaded(w.double(series[k]))
-		each(func(i int) { f(c, i) })
+	for k, c := range series {
+		c := w.double(c * math.Pow(math.Ln2, float64(len(series)-1-k)))
+		each(func(i int) {
+			if k == 0 {
+				w.VMOVUPD(c, p[i])
+			} else {
+				w.VFMADD213PD(c, r[i], p[i])
+			}
+		})
 	}
-	term(1, func(c reg.VecVirtual, i int) { w.VMOVAPD(c, odd[i]) })
-	term(0, func(c reg.VecVirtual, i int) { w.VMOVAPD(c, p[i]) })
-	for k := 2; k < len(series); k++ {
-		sum := [][]reg.VecVirtual{p, odd}[k%2]
-		term(k, func(c reg.VecVirtual, i int) { w.VFMADD213PD(c, q[i], sum[i]) })
-	}
-	each(func(i int) { w.VFMADD231PD(rests.Offset(32*i), odd[i], p[i]) })
-	each(func(i int) { w.VPADDQ(powers.Offset(32*i), p[i], p[i]) })
-	each(func(i int) { w.VCVTPD2PSY(p[i], q[i].AsX()) })
+	each(func(i int) { w.VPADDQ(t[i], p[i], p[i]) })
+	each(func(i int) { w.VCVTPD2PSY(p[i], r[i].AsX()) })
 
-	sum, more, low, limit := w.Vector(), w.Vector(), w.Vectors(2), w.Vector()
-	w.VADDPD(p[1], p[0], sum)
-	w.VADDPD(p[3], p[2], more)
-	w.VADDPD(more, sum, sum)
-	for i, v := range low {
-		w.VSHUFPS(Imm(0x88), p[2*i+1], p[2*i], v)
-		w.VPSLLD(Imm(3), v, v)
-		w.VPADDD(w.Table(8, func(int) int { return -(1<<28 - dropped) * 8 & (1<<32 - 1) }), v, v)
+	for i := range 2 {
+		w.VSHUFPS(Imm(0x88), p[2*i+1], p[2*i], t[i])
+		w.VPSLLD(Imm(3), t[i], t[i])
+		w.VPADDD(w.Table(8, func(int) int { return -(1<<28 - dropped) * 8 & (1<<32 - 1) }), t[i], t[i])
 	}
-	w.VPMINUD(low[1], low[0], low[0])
-	w.VPMINUD(w.Table(8, func(int) int { return 16 * dropped }), low[0], limit)
-	w.VPCMPEQD(limit, low[0], low[0])
+	w.VPMINUD(t[1], t[0], t[0])
+	w.VPMINUD(w.Table(8, func(int) int { return 16 * dropped }), t[0], t[1])
+	w.VPCMPEQD(t[1], t[0], t[0])
 	if kind > 0 {
-		w.VMOVUPD(remote, limit)
-		w.VCMPPD(Imm(1), w.double(within), limit, limit)
-		w.VORPD(limit, low[0], low[0])
+		w.VORPD(remote, t[0], t[0])
 	}
 	unsure := w.GP32()
-	w.VMOVMSKPS(low[0], unsure)
+	w.VMOVMSKPS(t[0], unsure)
 	w.TESTL(unsure, unsure)
 	w.JNE(leave)
-	each(func(i int) { w.VMOVUPS(q[i].AsX(), emit.At(scores, 16*i)) })
-	w.VADDPD(sum, total, total)
+	each(func(i int) { w.VMOVUPS(r[i].AsX(), emit.At(scores, 16*i)) })
+	w.VADDPD(p[1], p[0], p[0])
+	w.VADDPD(p[3], p[2], p[2])
+	w.VADDPD(p[2], p[0], p[0])
+	w.VADDPD(p[0], total, total)
 	w.Add(64, scores)
 	if kind == 2 {
 		w.Add(64, mask)

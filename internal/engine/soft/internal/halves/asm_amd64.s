@@ -605,490 +605,388 @@ done:
 
 // func weigh(kind int, scores *float32, mask *float32, sixteens int, w *weighing) (left int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·weigh(SB), NOSPLIT, $320-48
-	CMPQ    kind+0(FP), $+0
-	JNE     other
-	MOVQ    w+32(FP), AX
-	MOVQ    scores+8(FP), CX
-	MOVQ    mask+16(FP), DX
-	MOVQ    sixteens+24(FP), DX
-	LEAQ    (SP), BX
-	ADDQ    $+31, BX
-	ANDQ    $-32, BX
-	VMOVUPS 64(AX), Y0
+TEXT ·weigh(SB), NOSPLIT, $0-48
+	CMPQ         kind+0(FP), $+0
+	JNE          other
+	MOVQ         w+32(FP), AX
+	MOVQ         scores+8(FP), CX
+	MOVQ         mask+16(FP), DX
+	MOVQ         sixteens+24(FP), DX
+	VMOVUPS      16(AX), Y0
+	VMOVUPS      table19<>+0(SB), Y2
+	VBROADCASTSD (AX), Y1
 
 sixteen:
-	VMOVUPS      (AX), Y5
-	VMOVUPS      32(AX), Y6
-	VCVTPS2PD    (CX), Y1
-	VCVTPS2PD    16(CX), Y2
-	VCVTPS2PD    32(CX), Y3
-	VCVTPS2PD    48(CX), Y4
-	VFMADD213PD  Y6, Y5, Y1
-	VFMADD213PD  Y6, Y5, Y2
-	VFMADD213PD  Y6, Y5, Y3
-	VFMADD213PD  Y6, Y5, Y4
-	VMOVUPS      table19<>+0(SB), Y12
-	VMOVUPS      table20<>+0(SB), Y9
-	VMOVAPD      Y12, Y5
-	VMOVAPD      Y12, Y6
-	VMOVAPD      Y12, Y7
-	VMOVAPD      Y12, Y8
-	VFMADD231PD  Y9, Y1, Y5
-	VFMADD231PD  Y9, Y2, Y6
-	VFMADD231PD  Y9, Y3, Y7
-	VFMADD231PD  Y9, Y4, Y8
-	VSUBPD       Y12, Y5, Y9
-	VSUBPD       Y12, Y6, Y10
-	VSUBPD       Y12, Y7, Y11
-	VSUBPD       Y12, Y8, Y12
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y6, Y6
+	VBROADCASTSD 8(AX), Y7
+	VCVTPS2PD    (CX), Y3
+	VCVTPS2PD    16(CX), Y4
+	VCVTPS2PD    32(CX), Y5
+	VCVTPS2PD    48(CX), Y6
+	VFMADD213PD  Y7, Y1, Y3
+	VFMADD213PD  Y7, Y1, Y4
+	VFMADD213PD  Y7, Y1, Y5
+	VFMADD213PD  Y7, Y1, Y6
+	VADDPD       Y2, Y3, Y7
+	VADDPD       Y2, Y4, Y8
+	VADDPD       Y2, Y5, Y9
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y7, Y11
+	VSUBPD       Y2, Y8, Y12
+	VSUBPD       Y2, Y9, Y13
+	VSUBPD       Y2, Y10, Y14
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y12, Y4, Y4
+	VSUBPD       Y13, Y5, Y5
+	VSUBPD       Y14, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VMOVUPD      Y5, (BX)
-	VMOVUPD      Y6, 32(BX)
-	VMOVUPD      Y7, 64(BX)
-	VMOVUPD      Y8, 96(BX)
-	VMOVUPS      table21<>+0(SB), Y5
-	VFNMADD231PD Y5, Y9, Y1
-	VFNMADD231PD Y5, Y10, Y2
-	VFNMADD231PD Y5, Y11, Y3
-	VFNMADD231PD Y5, Y12, Y4
-	VMULPD       Y1, Y1, Y9
-	VMULPD       Y2, Y2, Y10
-	VMULPD       Y3, Y3, Y11
-	VMULPD       Y4, Y4, Y12
-	VMOVUPD      Y1, 128(BX)
-	VMOVUPD      Y2, 160(BX)
-	VMOVUPD      Y3, 192(BX)
-	VMOVUPD      Y4, 224(BX)
-	VMOVUPS      table22<>+0(SB), Y4
-	VMOVAPD      Y4, Y1
-	VMOVAPD      Y4, Y2
-	VMOVAPD      Y4, Y3
-	VMOVAPD      Y4, Y4
-	VMOVUPS      table23<>+0(SB), Y8
-	VMOVAPD      Y8, Y5
-	VMOVAPD      Y8, Y6
-	VMOVAPD      Y8, Y7
-	VMOVAPD      Y8, Y8
-	VMOVUPS      table24<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table25<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table26<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table27<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table28<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table29<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table30<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VFMADD231PD  128(BX), Y1, Y5
-	VFMADD231PD  160(BX), Y2, Y6
-	VFMADD231PD  192(BX), Y3, Y7
-	VFMADD231PD  224(BX), Y4, Y8
-	VPADDQ       (BX), Y5, Y5
-	VPADDQ       32(BX), Y6, Y6
-	VPADDQ       64(BX), Y7, Y7
-	VPADDQ       96(BX), Y8, Y8
-	VCVTPD2PSY   Y5, X9
-	VCVTPD2PSY   Y6, X10
-	VCVTPD2PSY   Y7, X11
-	VCVTPD2PSY   Y8, X12
-	VADDPD       Y6, Y5, Y1
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y2, Y1, Y1
-	VSHUFPS      $0x88, Y6, Y5, Y2
-	VPSLLD       $0x03, Y2, Y2
-	VPADDD       table31<>+0(SB), Y2, Y2
-	VSHUFPS      $0x88, Y8, Y7, Y3
-	VPSLLD       $0x03, Y3, Y3
-	VPADDD       table31<>+0(SB), Y3, Y3
-	VPMINUD      Y3, Y2, Y2
-	VPMINUD      table32<>+0(SB), Y2, Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VMOVMSKPS    Y2, SI
-	TESTL        SI, SI
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y10, Y10
+	VMOVUPD      table20<>+0(SB), Y11
+	VMOVUPD      table20<>+0(SB), Y12
+	VMOVUPD      table20<>+0(SB), Y13
+	VMOVUPD      table20<>+0(SB), Y14
+	VFMADD213PD  table21<>+0(SB), Y3, Y11
+	VFMADD213PD  table21<>+0(SB), Y4, Y12
+	VFMADD213PD  table21<>+0(SB), Y5, Y13
+	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VFMADD213PD  table22<>+0(SB), Y3, Y11
+	VFMADD213PD  table22<>+0(SB), Y4, Y12
+	VFMADD213PD  table22<>+0(SB), Y5, Y13
+	VFMADD213PD  table22<>+0(SB), Y6, Y14
+	VFMADD213PD  table23<>+0(SB), Y3, Y11
+	VFMADD213PD  table23<>+0(SB), Y4, Y12
+	VFMADD213PD  table23<>+0(SB), Y5, Y13
+	VFMADD213PD  table23<>+0(SB), Y6, Y14
+	VFMADD213PD  table24<>+0(SB), Y3, Y11
+	VFMADD213PD  table24<>+0(SB), Y4, Y12
+	VFMADD213PD  table24<>+0(SB), Y5, Y13
+	VFMADD213PD  table24<>+0(SB), Y6, Y14
+	VFMADD213PD  table25<>+0(SB), Y3, Y11
+	VFMADD213PD  table25<>+0(SB), Y4, Y12
+	VFMADD213PD  table25<>+0(SB), Y5, Y13
+	VFMADD213PD  table25<>+0(SB), Y6, Y14
+	VFMADD213PD  table26<>+0(SB), Y3, Y11
+	VFMADD213PD  table26<>+0(SB), Y4, Y12
+	VFMADD213PD  table26<>+0(SB), Y5, Y13
+	VFMADD213PD  table26<>+0(SB), Y6, Y14
+	VFMADD213PD  table27<>+0(SB), Y3, Y11
+	VFMADD213PD  table27<>+0(SB), Y4, Y12
+	VFMADD213PD  table27<>+0(SB), Y5, Y13
+	VFMADD213PD  table27<>+0(SB), Y6, Y14
+	VFMADD213PD  table28<>+0(SB), Y3, Y11
+	VFMADD213PD  table28<>+0(SB), Y4, Y12
+	VFMADD213PD  table28<>+0(SB), Y5, Y13
+	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VPADDQ       Y7, Y11, Y11
+	VPADDQ       Y8, Y12, Y12
+	VPADDQ       Y9, Y13, Y13
+	VPADDQ       Y10, Y14, Y14
+	VCVTPD2PSY   Y11, X3
+	VCVTPD2PSY   Y12, X4
+	VCVTPD2PSY   Y13, X5
+	VCVTPD2PSY   Y14, X6
+	VSHUFPS      $0x88, Y12, Y11, Y7
+	VPSLLD       $0x03, Y7, Y7
+	VPADDD       table29<>+0(SB), Y7, Y7
+	VSHUFPS      $0x88, Y14, Y13, Y8
+	VPSLLD       $0x03, Y8, Y8
+	VPADDD       table29<>+0(SB), Y8, Y8
+	VPMINUD      Y8, Y7, Y7
+	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPCMPEQD     Y8, Y7, Y7
+	VMOVMSKPS    Y7, BX
+	TESTL        BX, BX
 	JNE          leave
-	VMOVUPS      X9, (CX)
-	VMOVUPS      X10, 16(CX)
-	VMOVUPS      X11, 32(CX)
-	VMOVUPS      X12, 48(CX)
-	VADDPD       Y1, Y0, Y0
+	VMOVUPS      X3, (CX)
+	VMOVUPS      X4, 16(CX)
+	VMOVUPS      X5, 32(CX)
+	VMOVUPS      X6, 48(CX)
+	VADDPD       Y12, Y11, Y11
+	VADDPD       Y14, Y13, Y13
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y0, Y0
 	ADDQ         $+64, CX
 	DECQ         DX
 	JNE          sixteen
 
 leave:
-	VMOVUPD Y0, 64(AX)
+	VMOVUPD Y0, 16(AX)
 	MOVQ    DX, left+40(FP)
 	VZEROUPPER
 	RET
 
 other:
-	CMPQ    kind+0(FP), $+1
-	JNE     other2
-	MOVQ    w+32(FP), AX
-	MOVQ    scores+8(FP), CX
-	MOVQ    mask+16(FP), DX
-	MOVQ    sixteens+24(FP), DX
-	LEAQ    (SP), BX
-	ADDQ    $+31, BX
-	ANDQ    $-32, BX
-	VMOVUPS 64(AX), Y0
+	CMPQ         kind+0(FP), $+1
+	JNE          other2
+	MOVQ         w+32(FP), AX
+	MOVQ         scores+8(FP), CX
+	MOVQ         mask+16(FP), DX
+	MOVQ         sixteens+24(FP), DX
+	VMOVUPS      16(AX), Y0
+	VMOVUPS      table19<>+0(SB), Y2
+	VBROADCASTSD (AX), Y1
 
 sixteen2:
-	VMOVUPS      (AX), Y5
-	VMOVUPS      32(AX), Y6
-	VCVTPS2PD    (CX), Y1
-	VCVTPS2PD    16(CX), Y2
-	VCVTPS2PD    32(CX), Y3
-	VCVTPS2PD    48(CX), Y4
-	VFMADD213PD  Y6, Y5, Y1
-	VFMADD213PD  Y6, Y5, Y2
-	VFMADD213PD  Y6, Y5, Y3
-	VFMADD213PD  Y6, Y5, Y4
-	VMOVUPS      table33<>+0(SB), Y5
-	VMAXPD       Y1, Y5, Y1
-	VMAXPD       Y2, Y5, Y2
-	VMAXPD       Y3, Y5, Y3
-	VMAXPD       Y4, Y5, Y4
-	VADDPD       table34<>+0(SB), Y1, Y5
-	VADDPD       table34<>+0(SB), Y2, Y6
-	VADDPD       table34<>+0(SB), Y3, Y7
-	VADDPD       table34<>+0(SB), Y4, Y8
-	VANDPD       table35<>+0(SB), Y5, Y5
-	VANDPD       table35<>+0(SB), Y6, Y6
-	VANDPD       table35<>+0(SB), Y7, Y7
-	VANDPD       table35<>+0(SB), Y8, Y8
-	VMINPD       Y6, Y5, Y5
+	VBROADCASTSD 8(AX), Y15
+	VCVTPS2PD    (CX), Y3
+	VCVTPS2PD    16(CX), Y4
+	VCVTPS2PD    32(CX), Y5
+	VCVTPS2PD    48(CX), Y6
+	VFMADD213PD  Y15, Y1, Y3
+	VFMADD213PD  Y15, Y1, Y4
+	VFMADD213PD  Y15, Y1, Y5
+	VFMADD213PD  Y15, Y1, Y6
+	VMOVUPD      table31<>+0(SB), Y11
+	VMAXPD       Y3, Y11, Y3
+	VMAXPD       Y4, Y11, Y4
+	VMAXPD       Y5, Y11, Y5
+	VMAXPD       Y6, Y11, Y6
+	VADDPD       table32<>+0(SB), Y3, Y7
+	VADDPD       table32<>+0(SB), Y4, Y8
+	VADDPD       table32<>+0(SB), Y5, Y9
+	VADDPD       table32<>+0(SB), Y6, Y10
+	VANDPD       table33<>+0(SB), Y7, Y7
+	VANDPD       table33<>+0(SB), Y8, Y8
+	VANDPD       table33<>+0(SB), Y9, Y9
+	VANDPD       table33<>+0(SB), Y10, Y10
 	VMINPD       Y8, Y7, Y7
-	VMINPD       Y7, Y5, Y5
-	VMOVUPD      Y5, 256(BX)
-	VMOVUPS      table19<>+0(SB), Y12
-	VMOVUPS      table20<>+0(SB), Y9
-	VMOVAPD      Y12, Y5
-	VMOVAPD      Y12, Y6
-	VMOVAPD      Y12, Y7
-	VMOVAPD      Y12, Y8
-	VFMADD231PD  Y9, Y1, Y5
-	VFMADD231PD  Y9, Y2, Y6
-	VFMADD231PD  Y9, Y3, Y7
-	VFMADD231PD  Y9, Y4, Y8
-	VSUBPD       Y12, Y5, Y9
-	VSUBPD       Y12, Y6, Y10
-	VSUBPD       Y12, Y7, Y11
-	VSUBPD       Y12, Y8, Y12
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y6, Y6
+	VMINPD       Y10, Y9, Y9
+	VMINPD       Y9, Y7, Y7
+	VCMPPD       $0x01, table34<>+0(SB), Y7, Y15
+	VADDPD       Y2, Y3, Y7
+	VADDPD       Y2, Y4, Y8
+	VADDPD       Y2, Y5, Y9
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y7, Y11
+	VSUBPD       Y2, Y8, Y12
+	VSUBPD       Y2, Y9, Y13
+	VSUBPD       Y2, Y10, Y14
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y12, Y4, Y4
+	VSUBPD       Y13, Y5, Y5
+	VSUBPD       Y14, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VMOVUPD      Y5, (BX)
-	VMOVUPD      Y6, 32(BX)
-	VMOVUPD      Y7, 64(BX)
-	VMOVUPD      Y8, 96(BX)
-	VMOVUPS      table21<>+0(SB), Y5
-	VFNMADD231PD Y5, Y9, Y1
-	VFNMADD231PD Y5, Y10, Y2
-	VFNMADD231PD Y5, Y11, Y3
-	VFNMADD231PD Y5, Y12, Y4
-	VMULPD       Y1, Y1, Y9
-	VMULPD       Y2, Y2, Y10
-	VMULPD       Y3, Y3, Y11
-	VMULPD       Y4, Y4, Y12
-	VMOVUPD      Y1, 128(BX)
-	VMOVUPD      Y2, 160(BX)
-	VMOVUPD      Y3, 192(BX)
-	VMOVUPD      Y4, 224(BX)
-	VMOVUPS      table22<>+0(SB), Y4
-	VMOVAPD      Y4, Y1
-	VMOVAPD      Y4, Y2
-	VMOVAPD      Y4, Y3
-	VMOVAPD      Y4, Y4
-	VMOVUPS      table23<>+0(SB), Y8
-	VMOVAPD      Y8, Y5
-	VMOVAPD      Y8, Y6
-	VMOVAPD      Y8, Y7
-	VMOVAPD      Y8, Y8
-	VMOVUPS      table24<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table25<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table26<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table27<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table28<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table29<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table30<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VFMADD231PD  128(BX), Y1, Y5
-	VFMADD231PD  160(BX), Y2, Y6
-	VFMADD231PD  192(BX), Y3, Y7
-	VFMADD231PD  224(BX), Y4, Y8
-	VPADDQ       (BX), Y5, Y5
-	VPADDQ       32(BX), Y6, Y6
-	VPADDQ       64(BX), Y7, Y7
-	VPADDQ       96(BX), Y8, Y8
-	VCVTPD2PSY   Y5, X9
-	VCVTPD2PSY   Y6, X10
-	VCVTPD2PSY   Y7, X11
-	VCVTPD2PSY   Y8, X12
-	VADDPD       Y6, Y5, Y1
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y2, Y1, Y1
-	VSHUFPS      $0x88, Y6, Y5, Y2
-	VPSLLD       $0x03, Y2, Y2
-	VPADDD       table31<>+0(SB), Y2, Y2
-	VSHUFPS      $0x88, Y8, Y7, Y3
-	VPSLLD       $0x03, Y3, Y3
-	VPADDD       table31<>+0(SB), Y3, Y3
-	VPMINUD      Y3, Y2, Y2
-	VPMINUD      table32<>+0(SB), Y2, Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VMOVUPD      256(BX), Y3
-	VCMPPD       $0x01, table36<>+0(SB), Y3, Y3
-	VORPD        Y3, Y2, Y2
-	VMOVMSKPS    Y2, SI
-	TESTL        SI, SI
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y10, Y10
+	VMOVUPD      table20<>+0(SB), Y11
+	VMOVUPD      table20<>+0(SB), Y12
+	VMOVUPD      table20<>+0(SB), Y13
+	VMOVUPD      table20<>+0(SB), Y14
+	VFMADD213PD  table21<>+0(SB), Y3, Y11
+	VFMADD213PD  table21<>+0(SB), Y4, Y12
+	VFMADD213PD  table21<>+0(SB), Y5, Y13
+	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VFMADD213PD  table22<>+0(SB), Y3, Y11
+	VFMADD213PD  table22<>+0(SB), Y4, Y12
+	VFMADD213PD  table22<>+0(SB), Y5, Y13
+	VFMADD213PD  table22<>+0(SB), Y6, Y14
+	VFMADD213PD  table23<>+0(SB), Y3, Y11
+	VFMADD213PD  table23<>+0(SB), Y4, Y12
+	VFMADD213PD  table23<>+0(SB), Y5, Y13
+	VFMADD213PD  table23<>+0(SB), Y6, Y14
+	VFMADD213PD  table24<>+0(SB), Y3, Y11
+	VFMADD213PD  table24<>+0(SB), Y4, Y12
+	VFMADD213PD  table24<>+0(SB), Y5, Y13
+	VFMADD213PD  table24<>+0(SB), Y6, Y14
+	VFMADD213PD  table25<>+0(SB), Y3, Y11
+	VFMADD213PD  table25<>+0(SB), Y4, Y12
+	VFMADD213PD  table25<>+0(SB), Y5, Y13
+	VFMADD213PD  table25<>+0(SB), Y6, Y14
+	VFMADD213PD  table26<>+0(SB), Y3, Y11
+	VFMADD213PD  table26<>+0(SB), Y4, Y12
+	VFMADD213PD  table26<>+0(SB), Y5, Y13
+	VFMADD213PD  table26<>+0(SB), Y6, Y14
+	VFMADD213PD  table27<>+0(SB), Y3, Y11
+	VFMADD213PD  table27<>+0(SB), Y4, Y12
+	VFMADD213PD  table27<>+0(SB), Y5, Y13
+	VFMADD213PD  table27<>+0(SB), Y6, Y14
+	VFMADD213PD  table28<>+0(SB), Y3, Y11
+	VFMADD213PD  table28<>+0(SB), Y4, Y12
+	VFMADD213PD  table28<>+0(SB), Y5, Y13
+	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VPADDQ       Y7, Y11, Y11
+	VPADDQ       Y8, Y12, Y12
+	VPADDQ       Y9, Y13, Y13
+	VPADDQ       Y10, Y14, Y14
+	VCVTPD2PSY   Y11, X3
+	VCVTPD2PSY   Y12, X4
+	VCVTPD2PSY   Y13, X5
+	VCVTPD2PSY   Y14, X6
+	VSHUFPS      $0x88, Y12, Y11, Y7
+	VPSLLD       $0x03, Y7, Y7
+	VPADDD       table29<>+0(SB), Y7, Y7
+	VSHUFPS      $0x88, Y14, Y13, Y8
+	VPSLLD       $0x03, Y8, Y8
+	VPADDD       table29<>+0(SB), Y8, Y8
+	VPMINUD      Y8, Y7, Y7
+	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPCMPEQD     Y8, Y7, Y7
+	VORPD        Y15, Y7, Y7
+	VMOVMSKPS    Y7, BX
+	TESTL        BX, BX
 	JNE          leave2
-	VMOVUPS      X9, (CX)
-	VMOVUPS      X10, 16(CX)
-	VMOVUPS      X11, 32(CX)
-	VMOVUPS      X12, 48(CX)
-	VADDPD       Y1, Y0, Y0
+	VMOVUPS      X3, (CX)
+	VMOVUPS      X4, 16(CX)
+	VMOVUPS      X5, 32(CX)
+	VMOVUPS      X6, 48(CX)
+	VADDPD       Y12, Y11, Y11
+	VADDPD       Y14, Y13, Y13
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y0, Y0
 	ADDQ         $+64, CX
 	DECQ         DX
 	JNE          sixteen2
 
 leave2:
-	VMOVUPD Y0, 64(AX)
+	VMOVUPD Y0, 16(AX)
 	MOVQ    DX, left+40(FP)
 	VZEROUPPER
 	RET
 
 other2:
-	CMPQ    kind+0(FP), $+2
-	JNE     other3
-	MOVQ    w+32(FP), AX
-	MOVQ    scores+8(FP), CX
-	MOVQ    mask+16(FP), DX
-	MOVQ    sixteens+24(FP), BX
-	LEAQ    (SP), SI
-	ADDQ    $+31, SI
-	ANDQ    $-32, SI
-	VMOVUPS 64(AX), Y0
+	CMPQ         kind+0(FP), $+2
+	JNE          other3
+	MOVQ         w+32(FP), AX
+	MOVQ         scores+8(FP), CX
+	MOVQ         mask+16(FP), DX
+	MOVQ         sixteens+24(FP), BX
+	VMOVUPS      16(AX), Y0
+	VMOVUPS      table19<>+0(SB), Y2
+	VBROADCASTSD (AX), Y1
 
 sixteen3:
-	VMOVUPS      (AX), Y9
-	VMOVUPS      32(AX), Y10
-	VCVTPS2PD    (CX), Y1
-	VCVTPS2PD    16(CX), Y2
-	VCVTPS2PD    32(CX), Y3
-	VCVTPS2PD    48(CX), Y4
-	VCVTPS2PD    (DX), Y5
-	VCVTPS2PD    16(DX), Y6
-	VCVTPS2PD    32(DX), Y7
-	VCVTPS2PD    48(DX), Y8
-	VMULPD       Y9, Y1, Y1
-	VMULPD       Y9, Y2, Y2
-	VMULPD       Y9, Y3, Y3
-	VMULPD       Y9, Y4, Y4
-	VADDPD       Y5, Y1, Y1
-	VADDPD       Y6, Y2, Y2
+	VBROADCASTSD 8(AX), Y15
+	VCVTPS2PD    (CX), Y3
+	VCVTPS2PD    16(CX), Y4
+	VCVTPS2PD    32(CX), Y5
+	VCVTPS2PD    48(CX), Y6
+	VCVTPS2PD    (DX), Y7
+	VCVTPS2PD    16(DX), Y8
+	VCVTPS2PD    32(DX), Y9
+	VCVTPS2PD    48(DX), Y10
+	VMULPD       Y1, Y3, Y3
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y1, Y5, Y5
+	VMULPD       Y1, Y6, Y6
 	VADDPD       Y7, Y3, Y3
 	VADDPD       Y8, Y4, Y4
-	VADDPD       Y10, Y1, Y1
-	VADDPD       Y10, Y2, Y2
-	VADDPD       Y10, Y3, Y3
-	VADDPD       Y10, Y4, Y4
-	VMOVUPS      table33<>+0(SB), Y5
-	VMAXPD       Y1, Y5, Y1
-	VMAXPD       Y2, Y5, Y2
-	VMAXPD       Y3, Y5, Y3
-	VMAXPD       Y4, Y5, Y4
-	VADDPD       table34<>+0(SB), Y1, Y5
-	VADDPD       table34<>+0(SB), Y2, Y6
-	VADDPD       table34<>+0(SB), Y3, Y7
-	VADDPD       table34<>+0(SB), Y4, Y8
-	VANDPD       table35<>+0(SB), Y5, Y5
-	VANDPD       table35<>+0(SB), Y6, Y6
-	VANDPD       table35<>+0(SB), Y7, Y7
-	VANDPD       table35<>+0(SB), Y8, Y8
-	VMINPD       Y6, Y5, Y5
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y15, Y3, Y3
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y15, Y5, Y5
+	VADDPD       Y15, Y6, Y6
+	VMULPD       table35<>+0(SB), Y3, Y3
+	VMULPD       table35<>+0(SB), Y4, Y4
+	VMULPD       table35<>+0(SB), Y5, Y5
+	VMULPD       table35<>+0(SB), Y6, Y6
+	VMOVUPD      table31<>+0(SB), Y11
+	VMAXPD       Y3, Y11, Y3
+	VMAXPD       Y4, Y11, Y4
+	VMAXPD       Y5, Y11, Y5
+	VMAXPD       Y6, Y11, Y6
+	VADDPD       table32<>+0(SB), Y3, Y7
+	VADDPD       table32<>+0(SB), Y4, Y8
+	VADDPD       table32<>+0(SB), Y5, Y9
+	VADDPD       table32<>+0(SB), Y6, Y10
+	VANDPD       table33<>+0(SB), Y7, Y7
+	VANDPD       table33<>+0(SB), Y8, Y8
+	VANDPD       table33<>+0(SB), Y9, Y9
+	VANDPD       table33<>+0(SB), Y10, Y10
 	VMINPD       Y8, Y7, Y7
-	VMINPD       Y7, Y5, Y5
-	VMOVUPD      Y5, 256(SI)
-	VMOVUPS      table19<>+0(SB), Y12
-	VMOVUPS      table20<>+0(SB), Y9
-	VMOVAPD      Y12, Y5
-	VMOVAPD      Y12, Y6
-	VMOVAPD      Y12, Y7
-	VMOVAPD      Y12, Y8
-	VFMADD231PD  Y9, Y1, Y5
-	VFMADD231PD  Y9, Y2, Y6
-	VFMADD231PD  Y9, Y3, Y7
-	VFMADD231PD  Y9, Y4, Y8
-	VSUBPD       Y12, Y5, Y9
-	VSUBPD       Y12, Y6, Y10
-	VSUBPD       Y12, Y7, Y11
-	VSUBPD       Y12, Y8, Y12
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y6, Y6
+	VMINPD       Y10, Y9, Y9
+	VMINPD       Y9, Y7, Y7
+	VCMPPD       $0x01, table34<>+0(SB), Y7, Y15
+	VADDPD       Y2, Y3, Y7
+	VADDPD       Y2, Y4, Y8
+	VADDPD       Y2, Y5, Y9
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y7, Y11
+	VSUBPD       Y2, Y8, Y12
+	VSUBPD       Y2, Y9, Y13
+	VSUBPD       Y2, Y10, Y14
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y12, Y4, Y4
+	VSUBPD       Y13, Y5, Y5
+	VSUBPD       Y14, Y6, Y6
 	VPSLLQ       $0x34, Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
-	VMOVUPD      Y5, (SI)
-	VMOVUPD      Y6, 32(SI)
-	VMOVUPD      Y7, 64(SI)
-	VMOVUPD      Y8, 96(SI)
-	VMOVUPS      table21<>+0(SB), Y5
-	VFNMADD231PD Y5, Y9, Y1
-	VFNMADD231PD Y5, Y10, Y2
-	VFNMADD231PD Y5, Y11, Y3
-	VFNMADD231PD Y5, Y12, Y4
-	VMULPD       Y1, Y1, Y9
-	VMULPD       Y2, Y2, Y10
-	VMULPD       Y3, Y3, Y11
-	VMULPD       Y4, Y4, Y12
-	VMOVUPD      Y1, 128(SI)
-	VMOVUPD      Y2, 160(SI)
-	VMOVUPD      Y3, 192(SI)
-	VMOVUPD      Y4, 224(SI)
-	VMOVUPS      table22<>+0(SB), Y4
-	VMOVAPD      Y4, Y1
-	VMOVAPD      Y4, Y2
-	VMOVAPD      Y4, Y3
-	VMOVAPD      Y4, Y4
-	VMOVUPS      table23<>+0(SB), Y8
-	VMOVAPD      Y8, Y5
-	VMOVAPD      Y8, Y6
-	VMOVAPD      Y8, Y7
-	VMOVAPD      Y8, Y8
-	VMOVUPS      table24<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table25<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table26<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table27<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table28<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VMOVUPS      table29<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y1
-	VFMADD213PD  Y13, Y10, Y2
-	VFMADD213PD  Y13, Y11, Y3
-	VFMADD213PD  Y13, Y12, Y4
-	VMOVUPS      table30<>+0(SB), Y13
-	VFMADD213PD  Y13, Y9, Y5
-	VFMADD213PD  Y13, Y10, Y6
-	VFMADD213PD  Y13, Y11, Y7
-	VFMADD213PD  Y13, Y12, Y8
-	VFMADD231PD  128(SI), Y1, Y5
-	VFMADD231PD  160(SI), Y2, Y6
-	VFMADD231PD  192(SI), Y3, Y7
-	VFMADD231PD  224(SI), Y4, Y8
-	VPADDQ       (SI), Y5, Y5
-	VPADDQ       32(SI), Y6, Y6
-	VPADDQ       64(SI), Y7, Y7
-	VPADDQ       96(SI), Y8, Y8
-	VCVTPD2PSY   Y5, X9
-	VCVTPD2PSY   Y6, X10
-	VCVTPD2PSY   Y7, X11
-	VCVTPD2PSY   Y8, X12
-	VADDPD       Y6, Y5, Y1
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y2, Y1, Y1
-	VSHUFPS      $0x88, Y6, Y5, Y2
-	VPSLLD       $0x03, Y2, Y2
-	VPADDD       table31<>+0(SB), Y2, Y2
-	VSHUFPS      $0x88, Y8, Y7, Y3
-	VPSLLD       $0x03, Y3, Y3
-	VPADDD       table31<>+0(SB), Y3, Y3
-	VPMINUD      Y3, Y2, Y2
-	VPMINUD      table32<>+0(SB), Y2, Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VMOVUPD      256(SI), Y3
-	VCMPPD       $0x01, table36<>+0(SB), Y3, Y3
-	VORPD        Y3, Y2, Y2
-	VMOVMSKPS    Y2, DI
-	TESTL        DI, DI
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y10, Y10
+	VMOVUPD      table20<>+0(SB), Y11
+	VMOVUPD      table20<>+0(SB), Y12
+	VMOVUPD      table20<>+0(SB), Y13
+	VMOVUPD      table20<>+0(SB), Y14
+	VFMADD213PD  table21<>+0(SB), Y3, Y11
+	VFMADD213PD  table21<>+0(SB), Y4, Y12
+	VFMADD213PD  table21<>+0(SB), Y5, Y13
+	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VFMADD213PD  table22<>+0(SB), Y3, Y11
+	VFMADD213PD  table22<>+0(SB), Y4, Y12
+	VFMADD213PD  table22<>+0(SB), Y5, Y13
+	VFMADD213PD  table22<>+0(SB), Y6, Y14
+	VFMADD213PD  table23<>+0(SB), Y3, Y11
+	VFMADD213PD  table23<>+0(SB), Y4, Y12
+	VFMADD213PD  table23<>+0(SB), Y5, Y13
+	VFMADD213PD  table23<>+0(SB), Y6, Y14
+	VFMADD213PD  table24<>+0(SB), Y3, Y11
+	VFMADD213PD  table24<>+0(SB), Y4, Y12
+	VFMADD213PD  table24<>+0(SB), Y5, Y13
+	VFMADD213PD  table24<>+0(SB), Y6, Y14
+	VFMADD213PD  table25<>+0(SB), Y3, Y11
+	VFMADD213PD  table25<>+0(SB), Y4, Y12
+	VFMADD213PD  table25<>+0(SB), Y5, Y13
+	VFMADD213PD  table25<>+0(SB), Y6, Y14
+	VFMADD213PD  table26<>+0(SB), Y3, Y11
+	VFMADD213PD  table26<>+0(SB), Y4, Y12
+	VFMADD213PD  table26<>+0(SB), Y5, Y13
+	VFMADD213PD  table26<>+0(SB), Y6, Y14
+	VFMADD213PD  table27<>+0(SB), Y3, Y11
+	VFMADD213PD  table27<>+0(SB), Y4, Y12
+	VFMADD213PD  table27<>+0(SB), Y5, Y13
+	VFMADD213PD  table27<>+0(SB), Y6, Y14
+	VFMADD213PD  table28<>+0(SB), Y3, Y11
+	VFMADD213PD  table28<>+0(SB), Y4, Y12
+	VFMADD213PD  table28<>+0(SB), Y5, Y13
+	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VPADDQ       Y7, Y11, Y11
+	VPADDQ       Y8, Y12, Y12
+	VPADDQ       Y9, Y13, Y13
+	VPADDQ       Y10, Y14, Y14
+	VCVTPD2PSY   Y11, X3
+	VCVTPD2PSY   Y12, X4
+	VCVTPD2PSY   Y13, X5
+	VCVTPD2PSY   Y14, X6
+	VSHUFPS      $0x88, Y12, Y11, Y7
+	VPSLLD       $0x03, Y7, Y7
+	VPADDD       table29<>+0(SB), Y7, Y7
+	VSHUFPS      $0x88, Y14, Y13, Y8
+	VPSLLD       $0x03, Y8, Y8
+	VPADDD       table29<>+0(SB), Y8, Y8
+	VPMINUD      Y8, Y7, Y7
+	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPCMPEQD     Y8, Y7, Y7
+	VORPD        Y15, Y7, Y7
+	VMOVMSKPS    Y7, SI
+	TESTL        SI, SI
 	JNE          leave3
-	VMOVUPS      X9, (CX)
-	VMOVUPS      X10, 16(CX)
-	VMOVUPS      X11, 32(CX)
-	VMOVUPS      X12, 48(CX)
-	VADDPD       Y1, Y0, Y0
+	VMOVUPS      X3, (CX)
+	VMOVUPS      X4, 16(CX)
+	VMOVUPS      X5, 32(CX)
+	VMOVUPS      X6, 48(CX)
+	VADDPD       Y12, Y11, Y11
+	VADDPD       Y14, Y13, Y13
+	VADDPD       Y13, Y11, Y11
+	VADDPD       Y11, Y0, Y0
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	DECQ         BX
 	JNE          sixteen3
 
 leave3:
-	VMOVUPD Y0, 64(AX)
+	VMOVUPD Y0, 16(AX)
 	MOVQ    BX, left+40(FP)
 	VZEROUPPER
 	RET
@@ -1106,172 +1004,162 @@ DATA table19<>+24(SB)/4, $0x00000000
 DATA table19<>+28(SB)/4, $0x43380000
 GLOBL table19<>(SB), RODATA|NOPTR, $32
 
-DATA table20<>+0(SB)/4, $0x652b82fe
-DATA table20<>+4(SB)/4, $0x3ff71547
-DATA table20<>+8(SB)/4, $0x652b82fe
-DATA table20<>+12(SB)/4, $0x3ff71547
-DATA table20<>+16(SB)/4, $0x652b82fe
-DATA table20<>+20(SB)/4, $0x3ff71547
-DATA table20<>+24(SB)/4, $0x652b82fe
-DATA table20<>+28(SB)/4, $0x3ff71547
+DATA table20<>+0(SB)/4, $0x3da7d9a9
+DATA table20<>+4(SB)/4, $0x3eb61c4e
+DATA table20<>+8(SB)/4, $0x3da7d9a9
+DATA table20<>+12(SB)/4, $0x3eb61c4e
+DATA table20<>+16(SB)/4, $0x3da7d9a9
+DATA table20<>+20(SB)/4, $0x3eb61c4e
+DATA table20<>+24(SB)/4, $0x3da7d9a9
+DATA table20<>+28(SB)/4, $0x3eb61c4e
 GLOBL table20<>(SB), RODATA|NOPTR, $32
 
-DATA table21<>+0(SB)/4, $0xfefa39ef
-DATA table21<>+4(SB)/4, $0x3fe62e42
-DATA table21<>+8(SB)/4, $0xfefa39ef
-DATA table21<>+12(SB)/4, $0x3fe62e42
-DATA table21<>+16(SB)/4, $0xfefa39ef
-DATA table21<>+20(SB)/4, $0x3fe62e42
-DATA table21<>+24(SB)/4, $0xfefa39ef
-DATA table21<>+28(SB)/4, $0x3fe62e42
+DATA table21<>+0(SB)/4, $0xf87deaac
+DATA table21<>+4(SB)/4, $0x3ef00d85
+DATA table21<>+8(SB)/4, $0xf87deaac
+DATA table21<>+12(SB)/4, $0x3ef00d85
+DATA table21<>+16(SB)/4, $0xf87deaac
+DATA table21<>+20(SB)/4, $0x3ef00d85
+DATA table21<>+24(SB)/4, $0xf87deaac
+DATA table21<>+28(SB)/4, $0x3ef00d85
 GLOBL table21<>(SB), RODATA|NOPTR, $32
 
-DATA table22<>+0(SB)/4, $0x07e52c8c
-DATA table22<>+4(SB)/4, $0x3f2a1a42
-DATA table22<>+8(SB)/4, $0x07e52c8c
-DATA table22<>+12(SB)/4, $0x3f2a1a42
-DATA table22<>+16(SB)/4, $0x07e52c8c
-DATA table22<>+20(SB)/4, $0x3f2a1a42
-DATA table22<>+24(SB)/4, $0x07e52c8c
-DATA table22<>+28(SB)/4, $0x3f2a1a42
+DATA table22<>+0(SB)/4, $0x8ac47a4f
+DATA table22<>+4(SB)/4, $0x3f2430aa
+DATA table22<>+8(SB)/4, $0x8ac47a4f
+DATA table22<>+12(SB)/4, $0x3f2430aa
+DATA table22<>+16(SB)/4, $0x8ac47a4f
+DATA table22<>+20(SB)/4, $0x3f2430aa
+DATA table22<>+24(SB)/4, $0x8ac47a4f
+DATA table22<>+28(SB)/4, $0x3f2430aa
 GLOBL table22<>(SB), RODATA|NOPTR, $32
 
-DATA table23<>+0(SB)/4, $0xff055822
-DATA table23<>+4(SB)/4, $0x3ef9ef34
-DATA table23<>+8(SB)/4, $0xff055822
-DATA table23<>+12(SB)/4, $0x3ef9ef34
-DATA table23<>+16(SB)/4, $0xff055822
-DATA table23<>+20(SB)/4, $0x3ef9ef34
-DATA table23<>+24(SB)/4, $0xff055822
-DATA table23<>+28(SB)/4, $0x3ef9ef34
+DATA table23<>+0(SB)/4, $0xcf514500
+DATA table23<>+4(SB)/4, $0x3f55d874
+DATA table23<>+8(SB)/4, $0xcf514500
+DATA table23<>+12(SB)/4, $0x3f55d874
+DATA table23<>+16(SB)/4, $0xcf514500
+DATA table23<>+20(SB)/4, $0x3f55d874
+DATA table23<>+24(SB)/4, $0xcf514500
+DATA table23<>+28(SB)/4, $0x3f55d874
 GLOBL table23<>(SB), RODATA|NOPTR, $32
 
-DATA table24<>+0(SB)/4, $0xaaf215d0
-DATA table24<>+4(SB)/4, $0x3f56c188
-DATA table24<>+8(SB)/4, $0xaaf215d0
-DATA table24<>+12(SB)/4, $0x3f56c188
-DATA table24<>+16(SB)/4, $0xaaf215d0
-DATA table24<>+20(SB)/4, $0x3f56c188
-DATA table24<>+24(SB)/4, $0xaaf215d0
-DATA table24<>+28(SB)/4, $0x3f56c188
+DATA table24<>+0(SB)/4, $0x5ed465e0
+DATA table24<>+4(SB)/4, $0x3f83b2ab
+DATA table24<>+8(SB)/4, $0x5ed465e0
+DATA table24<>+12(SB)/4, $0x3f83b2ab
+DATA table24<>+16(SB)/4, $0x5ed465e0
+DATA table24<>+20(SB)/4, $0x3f83b2ab
+DATA table24<>+24(SB)/4, $0x5ed465e0
+DATA table24<>+28(SB)/4, $0x3f83b2ab
 GLOBL table24<>(SB), RODATA|NOPTR, $32
 
-DATA table25<>+0(SB)/4, $0x662e023b
-DATA table25<>+4(SB)/4, $0x3f811108
-DATA table25<>+8(SB)/4, $0x662e023b
-DATA table25<>+12(SB)/4, $0x3f811108
-DATA table25<>+16(SB)/4, $0x662e023b
-DATA table25<>+20(SB)/4, $0x3f811108
-DATA table25<>+24(SB)/4, $0x662e023b
-DATA table25<>+28(SB)/4, $0x3f811108
+DATA table25<>+0(SB)/4, $0xdcee1944
+DATA table25<>+4(SB)/4, $0x3fac6b08
+DATA table25<>+8(SB)/4, $0xdcee1944
+DATA table25<>+12(SB)/4, $0x3fac6b08
+DATA table25<>+16(SB)/4, $0xdcee1944
+DATA table25<>+20(SB)/4, $0x3fac6b08
+DATA table25<>+24(SB)/4, $0xdcee1944
+DATA table25<>+28(SB)/4, $0x3fac6b08
 GLOBL table25<>(SB), RODATA|NOPTR, $32
 
-DATA table26<>+0(SB)/4, $0x43084509
-DATA table26<>+4(SB)/4, $0x3fa55555
-DATA table26<>+8(SB)/4, $0x43084509
-DATA table26<>+12(SB)/4, $0x3fa55555
-DATA table26<>+16(SB)/4, $0x43084509
-DATA table26<>+20(SB)/4, $0x3fa55555
-DATA table26<>+24(SB)/4, $0x43084509
-DATA table26<>+28(SB)/4, $0x3fa55555
+DATA table26<>+0(SB)/4, $0xff8ee0fb
+DATA table26<>+4(SB)/4, $0x3fcebfbd
+DATA table26<>+8(SB)/4, $0xff8ee0fb
+DATA table26<>+12(SB)/4, $0x3fcebfbd
+DATA table26<>+16(SB)/4, $0xff8ee0fb
+DATA table26<>+20(SB)/4, $0x3fcebfbd
+DATA table26<>+24(SB)/4, $0xff8ee0fb
+DATA table26<>+28(SB)/4, $0x3fcebfbd
 GLOBL table26<>(SB), RODATA|NOPTR, $32
 
-DATA table27<>+0(SB)/4, $0x59c57d12
-DATA table27<>+4(SB)/4, $0x3fc55555
-DATA table27<>+8(SB)/4, $0x59c57d12
-DATA table27<>+12(SB)/4, $0x3fc55555
-DATA table27<>+16(SB)/4, $0x59c57d12
-DATA table27<>+20(SB)/4, $0x3fc55555
-DATA table27<>+24(SB)/4, $0x59c57d12
-DATA table27<>+28(SB)/4, $0x3fc55555
+DATA table27<>+0(SB)/4, $0xfef89ccc
+DATA table27<>+4(SB)/4, $0x3fe62e42
+DATA table27<>+8(SB)/4, $0xfef89ccc
+DATA table27<>+12(SB)/4, $0x3fe62e42
+DATA table27<>+16(SB)/4, $0xfef89ccc
+DATA table27<>+20(SB)/4, $0x3fe62e42
+DATA table27<>+24(SB)/4, $0xfef89ccc
+DATA table27<>+28(SB)/4, $0x3fe62e42
 GLOBL table27<>(SB), RODATA|NOPTR, $32
 
-DATA table28<>+0(SB)/4, $0x00064cc3
-DATA table28<>+4(SB)/4, $0x3fe00000
-DATA table28<>+8(SB)/4, $0x00064cc3
-DATA table28<>+12(SB)/4, $0x3fe00000
-DATA table28<>+16(SB)/4, $0x00064cc3
-DATA table28<>+20(SB)/4, $0x3fe00000
-DATA table28<>+24(SB)/4, $0x00064cc3
-DATA table28<>+28(SB)/4, $0x3fe00000
+DATA table28<>+0(SB)/4, $0x00000000
+DATA table28<>+4(SB)/4, $0x3ff00000
+DATA table28<>+8(SB)/4, $0x00000000
+DATA table28<>+12(SB)/4, $0x3ff00000
+DATA table28<>+16(SB)/4, $0x00000000
+DATA table28<>+20(SB)/4, $0x3ff00000
+DATA table28<>+24(SB)/4, $0x00000000
+DATA table28<>+28(SB)/4, $0x3ff00000
 GLOBL table28<>(SB), RODATA|NOPTR, $32
 
-DATA table29<>+0(SB)/4, $0xfffdabf8
-DATA table29<>+4(SB)/4, $0x3fefffff
-DATA table29<>+8(SB)/4, $0xfffdabf8
-DATA table29<>+12(SB)/4, $0x3fefffff
-DATA table29<>+16(SB)/4, $0xfffdabf8
-DATA table29<>+20(SB)/4, $0x3fefffff
-DATA table29<>+24(SB)/4, $0xfffdabf8
-DATA table29<>+28(SB)/4, $0x3fefffff
+DATA table29<>+0(SB)/4, $0x80020000
+DATA table29<>+4(SB)/4, $0x80020000
+DATA table29<>+8(SB)/4, $0x80020000
+DATA table29<>+12(SB)/4, $0x80020000
+DATA table29<>+16(SB)/4, $0x80020000
+DATA table29<>+20(SB)/4, $0x80020000
+DATA table29<>+24(SB)/4, $0x80020000
+DATA table29<>+28(SB)/4, $0x80020000
 GLOBL table29<>(SB), RODATA|NOPTR, $32
 
-DATA table30<>+0(SB)/4, $0x00000000
-DATA table30<>+4(SB)/4, $0x3ff00000
-DATA table30<>+8(SB)/4, $0x00000000
-DATA table30<>+12(SB)/4, $0x3ff00000
-DATA table30<>+16(SB)/4, $0x00000000
-DATA table30<>+20(SB)/4, $0x3ff00000
-DATA table30<>+24(SB)/4, $0x00000000
-DATA table30<>+28(SB)/4, $0x3ff00000
+DATA table30<>+0(SB)/4, $0x00040000
+DATA table30<>+4(SB)/4, $0x00040000
+DATA table30<>+8(SB)/4, $0x00040000
+DATA table30<>+12(SB)/4, $0x00040000
+DATA table30<>+16(SB)/4, $0x00040000
+DATA table30<>+20(SB)/4, $0x00040000
+DATA table30<>+24(SB)/4, $0x00040000
+DATA table30<>+28(SB)/4, $0x00040000
 GLOBL table30<>(SB), RODATA|NOPTR, $32
 
-DATA table31<>+0(SB)/4, $0x80020000
-DATA table31<>+4(SB)/4, $0x80020000
-DATA table31<>+8(SB)/4, $0x80020000
-DATA table31<>+12(SB)/4, $0x80020000
-DATA table31<>+16(SB)/4, $0x80020000
-DATA table31<>+20(SB)/4, $0x80020000
-DATA table31<>+24(SB)/4, $0x80020000
-DATA table31<>+28(SB)/4, $0x80020000
+DATA table31<>+0(SB)/4, $0x5af16492
+DATA table31<>+4(SB)/4, $0xc063d649
+DATA table31<>+8(SB)/4, $0x5af16492
+DATA table31<>+12(SB)/4, $0xc063d649
+DATA table31<>+16(SB)/4, $0x5af16492
+DATA table31<>+20(SB)/4, $0xc063d649
+DATA table31<>+24(SB)/4, $0x5af16492
+DATA table31<>+28(SB)/4, $0xc063d649
 GLOBL table31<>(SB), RODATA|NOPTR, $32
 
-DATA table32<>+0(SB)/4, $0x00040000
-DATA table32<>+4(SB)/4, $0x00040000
-DATA table32<>+8(SB)/4, $0x00040000
-DATA table32<>+12(SB)/4, $0x00040000
-DATA table32<>+16(SB)/4, $0x00040000
-DATA table32<>+20(SB)/4, $0x00040000
-DATA table32<>+24(SB)/4, $0x00040000
-DATA table32<>+28(SB)/4, $0x00040000
+DATA table32<>+0(SB)/4, $0x447b76bc
+DATA table32<>+4(SB)/4, $0x406138e0
+DATA table32<>+8(SB)/4, $0x447b76bc
+DATA table32<>+12(SB)/4, $0x406138e0
+DATA table32<>+16(SB)/4, $0x447b76bc
+DATA table32<>+20(SB)/4, $0x406138e0
+DATA table32<>+24(SB)/4, $0x447b76bc
+DATA table32<>+28(SB)/4, $0x406138e0
 GLOBL table32<>(SB), RODATA|NOPTR, $32
 
-DATA table33<>+0(SB)/4, $0x00000000
-DATA table33<>+4(SB)/4, $0xc05b8000
-DATA table33<>+8(SB)/4, $0x00000000
-DATA table33<>+12(SB)/4, $0xc05b8000
-DATA table33<>+16(SB)/4, $0x00000000
-DATA table33<>+20(SB)/4, $0xc05b8000
-DATA table33<>+24(SB)/4, $0x00000000
-DATA table33<>+28(SB)/4, $0xc05b8000
+DATA table33<>+0(SB)/4, $0xffffffff
+DATA table33<>+4(SB)/4, $0x7fffffff
+DATA table33<>+8(SB)/4, $0xffffffff
+DATA table33<>+12(SB)/4, $0x7fffffff
+DATA table33<>+16(SB)/4, $0xffffffff
+DATA table33<>+20(SB)/4, $0x7fffffff
+DATA table33<>+24(SB)/4, $0xffffffff
+DATA table33<>+28(SB)/4, $0x7fffffff
 GLOBL table33<>(SB), RODATA|NOPTR, $32
 
-DATA table34<>+0(SB)/4, $0x00000000
-DATA table34<>+4(SB)/4, $0x4057e000
-DATA table34<>+8(SB)/4, $0x00000000
-DATA table34<>+12(SB)/4, $0x4057e000
-DATA table34<>+16(SB)/4, $0x00000000
-DATA table34<>+20(SB)/4, $0x4057e000
-DATA table34<>+24(SB)/4, $0x00000000
-DATA table34<>+28(SB)/4, $0x4057e000
+DATA table34<>+0(SB)/4, $0xc823ab8e
+DATA table34<>+4(SB)/4, $0x402b6944
+DATA table34<>+8(SB)/4, $0xc823ab8e
+DATA table34<>+12(SB)/4, $0x402b6944
+DATA table34<>+16(SB)/4, $0xc823ab8e
+DATA table34<>+20(SB)/4, $0x402b6944
+DATA table34<>+24(SB)/4, $0xc823ab8e
+DATA table34<>+28(SB)/4, $0x402b6944
 GLOBL table34<>(SB), RODATA|NOPTR, $32
 
-DATA table35<>+0(SB)/4, $0xffffffff
-DATA table35<>+4(SB)/4, $0x7fffffff
-DATA table35<>+8(SB)/4, $0xffffffff
-DATA table35<>+12(SB)/4, $0x7fffffff
-DATA table35<>+16(SB)/4, $0xffffffff
-DATA table35<>+20(SB)/4, $0x7fffffff
-DATA table35<>+24(SB)/4, $0xffffffff
-DATA table35<>+28(SB)/4, $0x7fffffff
+DATA table35<>+0(SB)/4, $0x652b82fe
+DATA table35<>+4(SB)/4, $0x3ff71547
+DATA table35<>+8(SB)/4, $0x652b82fe
+DATA table35<>+12(SB)/4, $0x3ff71547
+DATA table35<>+16(SB)/4, $0x652b82fe
+DATA table35<>+20(SB)/4, $0x3ff71547
+DATA table35<>+24(SB)/4, $0x652b82fe
+DATA table35<>+28(SB)/4, $0x3ff71547
 GLOBL table35<>(SB), RODATA|NOPTR, $32
-
-DATA table36<>+0(SB)/4, $0x00000000
-DATA table36<>+4(SB)/4, $0x40230000
-DATA table36<>+8(SB)/4, $0x00000000
-DATA table36<>+12(SB)/4, $0x40230000
-DATA table36<>+16(SB)/4, $0x00000000
-DATA table36<>+20(SB)/4, $0x40230000
-DATA table36<>+24(SB)/4, $0x00000000
-DATA table36<>+28(SB)/4, $0x40230000
-GLOBL table36<>(SB), RODATA|NOPTR, $32

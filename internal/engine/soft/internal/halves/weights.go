@@ -8,8 +8,11 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/simd"
 )
 
-// weighing is what weigh needs for a row, and its sums.
-type weighing struct{ scale, minusTop, sums [4]float64 }
+// weighing is what weigh needs for a row, and its sums. Unless the kind is masked, scale and top are divided by ln 2.
+type weighing struct {
+	scale, minusTop float64
+	sums            [4]float64
+}
 
 func four[T any](v T) [4]T { return [4]T{v, v, v, v} }
 
@@ -20,9 +23,9 @@ const (
 	masked        // with a mask, and any score
 )
 
-// nearest is less than the greatest distance that has a normal float32. Up to reachable, a score and a distance err by
-// less than 2^-41 where only their sum is rounded.
-const nearest, reachable = -86, 1 << 11
+// nearest is less than the greatest distance that has a normal float32. Up to reachable, a distance that is
+// divided by ln 2 errs by less than 2^-41.
+const nearest, reachable = -86, 1 << 9
 
 // noMask is a mask of the scores that are weighed at once.
 var noMask [1024]float32
@@ -35,7 +38,7 @@ func QuickWeights() bool { return machine == simd.AVX2 }
 // any order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is
 // positive.
 func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
-	r := scoreRow{scores: scores, weighing: weighing{scale: four(scale)}}
+	r := scoreRow{scores: scores, by: scale}
 	for j, m := range mask {
 		switch {
 		case m == 0:
@@ -49,7 +52,9 @@ func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
 	if math.IsNaN(r.top) || math.IsInf(r.top, 0) {
 		return 0, false
 	}
-	r.minusTop = four(-r.top)
+	if r.scale, r.minusTop = r.by, -r.top; r.kind != masked {
+		r.scale, r.minusTop = r.by/math.Ln2, -r.top/math.Ln2
+	}
 	r.weigh()
 	total = r.rest + (r.sums[0] + r.sums[1]) + (r.sums[2] + r.sums[3])
 	return total, !math.IsNaN(total)
@@ -59,13 +64,14 @@ func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
 type scoreRow struct {
 	weighing
 	scores, mask []float32
+	by           float64 // the scale
 	top, rest    float64 // the greatest, and exponentials that are not in the sums
 	kind         int
 }
 
 // product is a score, scaled and masked.
 func (r *scoreRow) product(j int) float64 {
-	p := float64(float64(r.scores[j]) * r.scale[0])
+	p := float64(float64(r.scores[j]) * r.by)
 	if len(r.mask) > 0 {
 		p += float64(r.mask[j])
 	}
@@ -78,7 +84,7 @@ func (r *scoreRow) reach() {
 	if r.top = math.Inf(-1); len(r.mask) > 0 {
 		tops := four(r.top)
 		if n >= 4 {
-			topOf(&tops, &r.scores[0], &r.mask[0], n/4, r.scale[0])
+			topOf(&tops, &r.scores[0], &r.mask[0], n/4, r.by)
 		}
 		r.top = max(tops[0], tops[1], tops[2], tops[3])
 		for j := n / 4 * 4; j < n; j++ {
@@ -100,8 +106,8 @@ func (r *scoreRow) reach() {
 			high = f
 		}
 	}
-	r.top = float64(float64(high) * r.scale[0])
-	bottom := float64(float64(low) * r.scale[0])
+	r.top = float64(float64(high) * r.by)
+	bottom := float64(float64(low) * r.by)
 	switch {
 	case max(r.top, -r.top) > reachable:
 		r.kind = masked
