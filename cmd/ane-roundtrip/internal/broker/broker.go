@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/cli"
@@ -105,7 +104,7 @@ func serve(a *cli.App, ctx context.Context, o options) error {
 			return cli.Bad(err)
 		}
 	}
-	l, err := shared.Inherit(activation.Files(true))
+	l, err := shared.Inherit(shared.Passed())
 	if err == nil && l != nil && o.given {
 		return errors.Join(cli.Badf("--socket has no effect, the service manager passed %s; leave it out", l.Path()),
 			l.Close())

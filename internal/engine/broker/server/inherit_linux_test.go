@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -27,7 +26,7 @@ func init() {
 	child["inherit"] = func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 		defer stop()
-		l, err := shared.Inherit(activation.Files(true))
+		l, err := shared.Inherit(shared.Passed())
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -46,7 +45,7 @@ func init() {
 			fmt.Println("a child would have it")
 			return 1
 		}
-		if again, err := shared.Inherit(activation.Files(true)); again != nil || err != nil {
+		if again, err := shared.Inherit(shared.Passed()); again != nil || err != nil {
 			fmt.Println("twice", err)
 			return 1
 		}
