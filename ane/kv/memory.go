@@ -158,7 +158,7 @@ func (m *memory) piece(span []byte, head, p, to int) (b []byte, next int) {
 	slot := m.slot(p)
 	n := min(to-p, m.tokens-slot, max(1, maxPiece/row))
 	if m.layout.RowStride != row {
-		n = 1
+		n = min(n, 1)
 	}
 	return span[head*m.layout.PlaneStride+slot*m.layout.RowStride:][:n*row], p + n
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
 )
 
 // Whatever number of bytes a call moves, the next one begins with those after them.
@@ -71,4 +73,25 @@ func TestVectors(t *testing.T) {
 	err = v.readv(append([][]byte{}, into...), 1)
 	require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF), "%v", err)
 	require.Error(t, v.writev([][]byte{{1}}), "a file that was opened to be read")
+}
+
+// A cache without tokens has snapshots without them, however its rows are padded and whatever way they would take.
+func TestSnapshotsWithoutTokens(t *testing.T) {
+	for _, dim := range []int{500, 513, 8193, 131073} {
+		c, err := New(Config{Layers: 2, Heads: 2, HeadDim: dim, Context: 1, DType: mil.FP16})
+		require.NoError(t, err)
+		defer c.Close()
+		var b bytes.Buffer
+		require.NoError(t, c.Save(&b, Fingerprint{}))
+		require.Less(t, b.Len(), 1024, "%d", dim)
+		more := bytes.NewReader(append(bytes.Clone(b.Bytes()), "next"...))
+		require.NoError(t, c.Restore(more, Fingerprint{}))
+		require.Equal(t, 4, more.Len(), "%d: what follows the snapshot", dim)
+		path := filepath.Join(t.TempDir(), "none.kv")
+		require.NoError(t, c.SaveFile(path, Fingerprint{}))
+		require.NoError(t, c.RestoreFile(path, Fingerprint{}), "%d", dim)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, b.Bytes(), data, "%d", dim)
+	}
 }
