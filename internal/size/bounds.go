@@ -7,7 +7,7 @@ import (
 
 // The bounds of the whole house.
 const (
-	maxLines, maxAssembly      = 140_500, 4_500 // of Go outside tests, of assembly written by hand
+	maxLines, maxAssembly      = 139_600, 4_500 // of Go outside tests, of assembly written by hand
 	maxPublic, maxExported     = 30, 1_780      // packages, names
 	maxPackage, maxPackageFile = 6_000, 45      // lines and files of a package
 )
@@ -35,9 +35,9 @@ var parts = []part{
 	{"memory, tensors, weights, caches", []string{"unimem", "unimem/internal/", "unimem/safetensors/", "ane", "ane/kv/",
 		"ane/weights/", "ane/hal/", "ane/dlpack/", "ane/engine"}, 17_970},
 	{"broker and driver", []string{"ane/engine/broker/", "internal/engine/broker/", "internal/engine/driverabi/"},
-		13_060},
+		13_080},
 	{"Apple's path and its stand-in", []string{"objcbridge/", "internal/engine/apple/", "internal/engine/standin/",
-		"internal/engine/observe/"}, 8_990},
+		"internal/engine/observe/"}, 8_970},
 	{"suites and test tools", []string{"internal/enginetest/", "internal/haltest/", "internal/blocktest/",
 		"internal/bridgetest/", "internal/brokertest/", "internal/decodertest/", "internal/leaktest/",
 		"internal/dumptest/", "internal/ringtest/",
