@@ -56,17 +56,14 @@ func (g *Grid) Give(c Cell) (err error) {
 		h, index, words := g.head.Load(), g.index, g.words
 		top, i, claimed := h&index, c.index, uint64(0)
 		if top < uint64(len(words)) && i < uint64(len(words)) {
-			if words[i].Load() == c.word {
-				if g.era.Load() == c.era {
-					if next := ((c.word | index) + 1) & g.gen; next != 0 {
-						next += (words[top].Load() | g.low) + 1 + top
-						if words[i].CompareAndSwap(c.word, next) {
-							if g.head.CompareAndSwap(h, h-top+i) {
-								return
-							}
-							claimed = next
-						}
+			next := ((c.word | index) + 1) & g.gen
+			if words[i].Load() == c.word && g.era.Load() == c.era && next != 0 {
+				next += (words[top].Load() | g.low) + 1 + top
+				if words[i].CompareAndSwap(c.word, next) {
+					if g.head.CompareAndSwap(h, h-top+i) {
+						return
 					}
+					claimed = next
 				}
 			}
 		}

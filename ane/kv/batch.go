@@ -85,8 +85,9 @@ func (s surface) close() {
 	}
 }
 
-// absent reports whether pages of a sparing cache do not exist yet, down to slot end. To write the files of the surfaces
-// does not zero them first. Padded rows, each of which is a piece, and rows longer than the stage go through the mapping.
+// absent reports whether pages of a sparing cache do not exist yet, down to slot end. To write the files of the
+// surfaces does not zero them first. Padded rows, each of which is a piece, and rows longer than the stage go through
+// the mapping.
 func (c *Cache) absent(m *memory, end int) bool {
 	row := m.layout.RowBytes()
 	return c.sparing && m.tensors != nil && m.layout.RowStride == row && row <= stageBytes &&

@@ -92,8 +92,8 @@ func (c *Cache) RestoreFile(path string, f Fingerprint) error {
 }
 
 // RestoreFileNote is RestoreFile of a snapshot with a note. After it has checked and compared the header, it calls
-// accept with the note and the number of tokens of the snapshot; accept may Reserve. If accept returns an error, RestoreFileNote returns an
-// Error that wraps it, and the cache is unchanged. A snapshot without a note has an empty one.
+// accept with the note and the number of tokens of the snapshot; accept may Reserve. If accept returns an error,
+// RestoreFileNote returns an Error that wraps it, and the cache is unchanged. A snapshot without a note has an empty one.
 func (c *Cache) RestoreFileNote(path string, f Fingerprint, accept func(note []byte, tokens int) error) error {
 	return c.restoreFile(system{}, path, f, accept)
 }

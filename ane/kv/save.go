@@ -11,8 +11,8 @@ import (
 )
 
 // Save writes a snapshot of the tokens of the cache, without those appended without Advance. Equal caches with equal
-// fingerprints give equal bytes. After the header, Save writes 256 KiB or a token of a head at most at a time, and at last
-// the checksums. It needs a buffer of 256 KiB.
+// fingerprints give equal bytes. After the header, Save writes 256 KiB or a token of a head at most at a time, and at
+// last the checksums. It needs a buffer of 256 KiB.
 //
 // Errors: ErrClosed, ane.ErrStale, ErrSize (a Fingerprint that a header cannot hold), os.ErrInvalid for a nil Writer,
 // and those of w.

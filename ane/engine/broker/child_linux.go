@@ -16,9 +16,9 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// ServeChild lets this program start private brokers: engine.Open of Broker without a path runs the program's executable
-// again. In that second process ServeChild serves the client and exits; in every other process it returns at once. Call
-// it first in main, and in TestMain of tests that open a private broker:
+// ServeChild lets this program start private brokers: engine.Open of Broker without a path runs the program's
+// executable again. In that second process ServeChild serves the client and exits; in every other process it returns at
+// once. Call it first in main, and in TestMain of tests that open a private broker:
 //
 //	func main() {
 //		broker.ServeChild()
