@@ -17,7 +17,7 @@ import (
 // medians of the pieces by that time. Run it with -cpu 1 and -benchtime 4000x; a speed without pieces has no figure.
 func BenchmarkCores(b *testing.B) {
 	for _, c := range membench.Cases() {
-		if !slices.Contains([]string{"TapeTake", "TapeTryTake", "TapeTakeOne", "GridTakeGive"}, c.Name) {
+		if !slices.Contains([]string{"TapeTake", "TapeTryTake", "TapeTakeOne", "GridTakeGive", "GridTakeGiveTwo"}, c.Name) {
 			continue
 		}
 		b.Run(c.Name, func(b *testing.B) {

@@ -43,6 +43,18 @@ func TakeFrom(g *Grid, head uint64) bool {
 // FreeFrom is the step of Free after it has read the head.
 func FreeFrom(g *Grid, head uint64) (int, bool) { return g.freeAt(head) }
 
+// FullFrom is the step of Take after it has read the head and the word of the first cell.
+func FullFrom(g *Grid, head, first uint64) bool { return g.fullAt(head, first) }
+
+// First returns the word of the first cell.
+func First(g *Grid) uint64 { return g.first.Load() }
+
+// StopFirst is the step of Close that stops the first cell; the returned function makes it as it was.
+func StopFirst(g *Grid) func() {
+	v := g.first.Swap(stopped)
+	return func() { g.first.Store(v) }
+}
+
 // HalfClose does the first half of Close; the returned function does the second.
 func HalfClose(g *Grid) func() error {
 	_, err := g.life.end()

@@ -15,10 +15,16 @@ const MaxCells = 1 << 20
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
 const cellUnit = 64
 
+// stopped is the word of the first cell of a Grid that is closed, or was not made by NewGrid.
+const stopped = 0
+
 // Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give returns an error for a
 // foreign or stale cell and for one that is given twice. All methods are safe for concurrent use.
 type Grid struct {
-	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits, top b
+	// The first cell has a word of its own, so that a Take and a Give of it have one exchange each: 2n+1 while the cell
+	// is free and has been given n times, 2n+2 while it is taken, and stopped when Close has stopped the Grid.
+	//
+	// The other free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits, top b
 	// bits}; top is the number of cells when the stack is empty, and all ones when Close has stopped the Grid. Each pop
 	// increments the tag, so that the compare-exchange of a concurrent pop or push fails even if the same cell is on top
 	// again. A push keeps the tag, because it depends only on the top cell. A tag repeats after at least 2^43 pops, so
@@ -40,7 +46,9 @@ type Grid struct {
 	// two things happen between this look and its exchange. A Give of a copy succeeds, and exactly 2^(64-2b) more gives
 	// of the cell (or a multiple) end with the same link. That is 2^22 gives in the largest Grid, 2^44 below 1023 cells.
 
-	_        [64]byte // head has its own cache line, because every Take and Give writes it
+	_        [64]byte // first and head have a cache line each, because every Take and Give writes one
+	first    atomic.Uint64
+	_        [56]byte
 	head     atomic.Uint64
 	_        [56]byte
 	index    uint64          // mask of next and top
@@ -73,10 +81,12 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 	if err := g.open(c); err != nil {
 		return nil, err
 	}
-	// Cell 0 on top, the last cell at the bottom.
-	for i := range cells {
+	// Cell 1 on top, the last cell at the bottom.
+	for i := 1; i < cells; i++ {
 		g.words[i].Store(uint64(cells-i)<<(64-b) | uint64(i+1))
 	}
+	g.head.Store(1)
+	g.first.Store(1)
 	return g, nil
 }
 
@@ -187,11 +197,11 @@ func (g *Grid) endIdle() (bool, error) {
 	return first, nil
 }
 
-// stop stops the Grid in one exchange that succeeds only if all cells are free, and ends the life. It restores the
-// stack if a Block is retained. out is how many cells are taken; then it has changed nothing.
+// stop stops the Grid if all cells are free, and ends the life. It restores both words if a Block is retained or the
+// first cell was taken meanwhile. out is how many cells are taken; then it has changed nothing.
 func (g *Grid) stop() (first bool, out int, err error) {
 	for !g.life.closed() {
-		h := g.head.Load()
+		h, v := g.head.Load(), g.first.Load()
 		n, ok := g.freeAt(h)
 		if !ok {
 			continue
@@ -199,19 +209,26 @@ func (g *Grid) stop() (first bool, out int, err error) {
 		if out := g.Total() - n; out > 0 {
 			return false, out, nil
 		}
-		stopped := (h | g.index) + 1 | g.index
-		if !g.head.CompareAndSwap(h, stopped) {
+		if !g.head.CompareAndSwap(h, g.noCell(h)) {
+			continue
+		}
+		// All cells but the first are free, so only this goroutine changes the head.
+		if !g.first.CompareAndSwap(v, stopped) {
+			g.head.Store(g.noCell(h) + 1 | h&g.index)
 			continue
 		}
 		first, err := g.life.end()
 		if err != nil {
-			// No cell is taken, so only this goroutine changes the head.
-			g.head.Store((stopped | g.index) + 1 | h&g.index)
+			g.head.Store(g.noCell(h) + 1 | h&g.index)
+			g.first.Store(v)
 		}
 		return first, 0, err
 	}
 	return false, 0, nil
 }
+
+// noCell is the head of a stopped Grid after h.
+func (g *Grid) noCell(h uint64) uint64 { return (h | g.index) + 1 | g.index }
 
 // endStale ends the life and makes taken cells stale.
 func (g *Grid) endStale() (bool, error) {
@@ -226,11 +243,12 @@ func (g *Grid) endStale() (bool, error) {
 // bytes is the size of all cells.
 func (g *Grid) bytes() int { return g.cellSize * g.Total() }
 
-// stopTakes stops the Grid permanently: after the life has ended, nothing is pushed.
+// stopTakes stops the Grid permanently: after the life has ended, nothing is pushed. The first cell is given no more.
 func (g *Grid) stopTakes() {
+	g.first.Store(stopped)
 	for {
 		h := g.head.Load()
-		if g.head.CompareAndSwap(h, (h|g.index)+1|g.index) {
+		if g.head.CompareAndSwap(h, g.noCell(h)) {
 			return
 		}
 	}
@@ -245,7 +263,7 @@ func (g *Grid) tearDown() error { return tearDownAll(g.blocks) }
 // of them. A zero Cell, a given one, and one of a closed Grid has no Bytes and no Block.
 type Cell struct {
 	grid  *Grid
-	word  uint64 // of the cell when taken, and the era; while they hold, the cell is taken
+	word  uint64 // of the cell when taken, and the era unless it is the first; while they hold, the cell is taken
 	era   uint64
 	index uint64
 }

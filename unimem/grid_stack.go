@@ -2,12 +2,18 @@ package unimem
 
 import "math/bits"
 
-// Take returns a free cell, the last given one first. Its errors are bare sentinels: ErrGridFull, ErrClosed.
+// Take returns a free cell: the first one if it is free, otherwise the last given. Its errors are bare sentinels:
+// ErrGridFull, ErrClosed.
 func (g *Grid) Take() (c Cell, err error) {
 	inlined(func() {
 		if g != nil {
-			h, index, cells := g.head.Load(), g.index, g.cells
-			if i := h & index; i < uint64(len(cells)) {
+			v, h, index, cells := g.first.Load(), g.head.Load(), g.index, g.cells
+			if v&1 > 0 {
+				if g.first.CompareAndSwap(v, v+1) {
+					c = Cell{grid: g, word: v + 1}
+					return
+				}
+			} else if i := h & index; i < uint64(len(cells)) {
 				word, era := cells[i].Load(), g.era.Load()
 				if g.head.CompareAndSwap(h, (h|index)+1|word&index) {
 					c = Cell{g, word, era, i}
@@ -23,15 +29,26 @@ func (g *Grid) Take() (c Cell, err error) {
 // take is Take for all cases.
 func (g *Grid) take() (Cell, error) {
 	for g != nil && !g.life.closed() {
-		h := g.head.Load()
+		h, v := g.head.Load(), g.first.Load()
+		if v&1 > 0 {
+			if g.first.CompareAndSwap(v, v+1) {
+				return Cell{grid: g, word: v + 1}, nil
+			}
+			continue
+		}
 		if c, ok := g.pop(h); ok {
 			return c, nil
 		}
-		if h&g.index == uint64(len(g.cells)) {
+		if g.fullAt(h, v) {
 			return Cell{}, ErrGridFull
 		}
 	}
 	return Cell{}, ErrClosed
+}
+
+// fullAt reports whether all cells were taken when v was read, after h was.
+func (g *Grid) fullAt(h, v uint64) bool {
+	return h&g.index == uint64(len(g.cells)) && v&1 == 0 && v != stopped && g.head.Load() == h
 }
 
 // pop takes the top cell of h, if there is one and h is still the head.
@@ -53,38 +70,41 @@ func (g *Grid) Give(c Cell) (err error) {
 			err = ErrForeignCell
 			return
 		}
-		h, index, words := g.head.Load(), g.index, g.words
-		top, i, claimed := h&index, c.index, uint64(0)
-		if top < uint64(len(words)) && i < uint64(len(words)) {
+		h, index, words, claimed := g.head.Load(), g.index, g.words, uint64(0)
+		if c.index == 0 {
+			if g.first.CompareAndSwap(c.word, c.word+1) {
+				return
+			}
+		} else if top := h & index; top < uint64(len(words)) && c.index < uint64(len(words)) {
 			next := ((c.word | index) + 1) & g.gen
-			if words[i].Load() == c.word && g.era.Load() == c.era && next != 0 {
+			if words[c.index].Load() == c.word && g.era.Load() == c.era && next != 0 {
 				next += (words[top].Load() | g.low) + 1 + top
-				if words[i].CompareAndSwap(c.word, next) {
-					if g.head.CompareAndSwap(h, h-top+i) {
+				if words[c.index].CompareAndSwap(c.word, next) {
+					if g.head.CompareAndSwap(h, h-top+c.index) {
 						return
 					}
 					claimed = next
 				}
 			}
 		}
-		err = g.give(c.word, c.era, i, claimed)
+		err = g.give(c, claimed)
 	})
 	return
 }
 
-// give is Give for all cases, of a cell with these parts. claimed is the word that Give has exchanged for that of the
-// cell, or 0.
-func (g *Grid) give(word, era, i, claimed uint64) error {
+// give is Give for all cases, of a cell of the Grid. claimed is the word that Give has exchanged for that of the cell,
+// or 0.
+func (g *Grid) give(c Cell, claimed uint64) error {
 	if claimed == 0 {
-		claimed = ((word | g.index) + 1) & g.gen // of depth 0
-		if !g.holds(Cell{g, word, era, i}) || !g.words[i].CompareAndSwap(word, claimed) {
+		claimed = ((c.word | g.index) + 1) & g.gen // of depth 0
+		if c.index == 0 || !g.holds(c) || !g.words[c.index].CompareAndSwap(c.word, claimed) {
 			if g.life.closed() {
 				return ErrClosed
 			}
 			return ErrStaleCell
 		}
 		if claimed == 0 {
-			g.ended[i].Store(g.era.Add(1))
+			g.ended[c.index].Store(g.era.Add(1))
 		}
 	}
 	for {
@@ -93,8 +113,8 @@ func (g *Grid) give(word, era, i, claimed uint64) error {
 		if top >= uint64(len(g.words)) { // Close ends the life before it stops the Grid, so nothing is pushed afterwards
 			return ErrClosed
 		}
-		g.words[i].Store(claimed&g.gen + (g.words[top].Load() | g.low) + 1 + top)
-		if g.head.CompareAndSwap(h, h-top+i) {
+		g.words[c.index].Store(claimed&g.gen + (g.words[top].Load() | g.low) + 1 + top)
+		if g.head.CompareAndSwap(h, h-top+c.index) {
 			return nil
 		}
 	}
@@ -103,6 +123,9 @@ func (g *Grid) give(word, era, i, claimed uint64) error {
 // holds reports whether c has not been given. The order matters: the word of c appears again only after its era has
 // ended.
 func (g *Grid) holds(c Cell) bool {
+	if c.index == 0 {
+		return g.first.Load() == c.word
+	}
 	return g.words[c.index].Load() == c.word &&
 		(g.era.Load() == c.era || !g.life.closed() && g.ended[c.index].Load() <= c.era)
 }
@@ -117,13 +140,13 @@ func (g *Grid) Free() int {
 	return 0
 }
 
-// freeAt returns the depth of h. It is valid if h is still the head afterwards, because the top cell's word does not
-// change while the cell is on top. A stopped Grid has no depth.
+// freeAt returns how many cells are free while h is the head. It is valid if h is still the head afterwards, because
+// the top cell's word does not change while the cell is on top. A stopped Grid has no free cells.
 func (g *Grid) freeAt(h uint64) (int, bool) {
 	i := h & g.index
 	if i >= uint64(len(g.words)) {
 		return 0, false
 	}
-	word := g.words[i].Load()
-	return int(word >> bits.Len64(g.low)), g.head.Load() == h
+	word, v := g.words[i].Load(), g.first.Load()
+	return int(word>>bits.Len64(g.low) + v&1), v != stopped && g.head.Load() == h
 }

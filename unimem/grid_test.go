@@ -290,11 +290,11 @@ func TestGridCloseWithCellsOut(t *testing.T) {
 }
 
 // The largest Grid has the fewest bits for a generation: 22. A cell given before they wrap around
-// is stale after it.
+// is stale after it. The first cell has more.
 func TestStaleGiveAfterAllGenerations(t *testing.T) {
 	g := newGrid(t, 64, unimem.MaxCells)
-	first := take(t, g)
-	require.NoError(t, g.Give(first))
+	_, second := take(t, g), take(t, g)
+	require.NoError(t, g.Give(second))
 	eras := 2
 	if testing.Short() {
 		eras = 1
@@ -310,20 +310,20 @@ func TestStaleGiveAfterAllGenerations(t *testing.T) {
 			}
 		}
 		holder := take(t, g)
-		require.Equal(t, first.Index(), holder.Index())
-		require.Equal(t, unimem.ErrStaleCell, g.Give(first))
-		require.Nil(t, first.Bytes())
+		require.Equal(t, second.Index(), holder.Index())
+		require.Equal(t, unimem.ErrStaleCell, g.Give(second))
+		require.Nil(t, second.Bytes())
 		require.NotNil(t, holder.Bytes())
 		require.NoError(t, g.Give(holder))
 	}
-	require.Equal(t, unimem.MaxCells, g.Free())
+	require.Equal(t, unimem.MaxCells-1, g.Free())
 }
 
 // A cell stays its holder's while the generations of others begin again, and it is stale after that of its own did.
 func TestCellsOutliveErasOfOthers(t *testing.T) {
-	g := newGrid(t, 64, 3, unimem.OnHeap())
+	g := newGrid(t, 64, 4, unimem.OnHeap())
 	unimem.NearWrap(g)
-	held := take(t, g)
+	_, held := take(t, g), take(t, g)
 	for range 2 {
 		given := take(t, g)
 		require.NoError(t, g.Give(given))
@@ -350,6 +350,23 @@ func TestStaleOnCloseIsForGrids(t *testing.T) {
 		require.ErrorIs(t, err, unimem.ErrOption, name)
 		require.ErrorContains(t, err, "StaleOnClose", name)
 	}
+}
+
+// Take returns the first cell where it is free, otherwise the last given.
+func TestOrderOfCells(t *testing.T) {
+	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
+		g := grid(64, 4)
+		cells := []unimem.Cell{take(t, g), take(t, g), take(t, g), take(t, g)}
+		for i, c := range cells {
+			require.Equal(t, i, c.Index())
+		}
+		for _, i := range []int{2, 0, 3, 1} {
+			require.NoError(t, g.Give(cells[i]))
+		}
+		for _, want := range []int{0, 1, 3, 2} {
+			require.Equal(t, want, take(t, g).Index())
+		}
+	})
 }
 
 func TestGridAllocatesNothing(t *testing.T) {

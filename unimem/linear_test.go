@@ -106,7 +106,7 @@ type gridInput struct {
 	take int // number of the take of the cell
 }
 
-// gridState is the stack of free cells, and the cells that are taken or being given.
+// gridState is the free cells, the last given one at the end, and the cells that are taken or being given.
 type gridState struct {
 	free    []int
 	out     map[int]int // take -> cell
@@ -123,6 +123,11 @@ func cloneMap(m map[int]int) map[int]int {
 		c[k] = v
 	}
 	return c
+}
+
+// without returns cells but for one.
+func without(cells []int, cell int) []int {
+	return slices.DeleteFunc(slices.Clone(cells), func(c int) bool { return c == cell })
 }
 
 func gridModel(cells int) porcupine.Model {
@@ -146,9 +151,10 @@ func gridModel(cells int) porcupine.Model {
 				if len(s.free) == 0 {
 					return output == full, s
 				}
-				top := len(s.free) - 1
-				next.free, next.out[in.take] = next.free[:top], s.free[top]
-				return output == s.free[top], next
+				cell, at := output.(int), slices.Index(s.free, output.(int))
+				next.free, next.out[in.take] = without(next.free, cell), cell
+				above := without(s.free[at+1:], 0) // only the first cell is taken before one given later
+				return at >= 0 && (cell == 0 || len(above) == 0), next
 			case "stale":
 				return !out, s
 			case "claim":
@@ -240,8 +246,10 @@ func TestModelsRefuseWrongHistories(t *testing.T) {
 	bad.add(0, tapeInput{"take", 8, 1}, 0, 2, 3)
 	require.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(tapeModel(0, page), bad.ops, time.Minute))
 
-	bad = &history{}
-	bad.add(0, gridInput{"take", 1}, 0, 0, 1)
-	bad.add(0, gridInput{"take", 2}, 0, 2, 3)
-	require.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(gridModel(3), bad.ops, time.Minute))
+	for _, second := range []int{0, 2, full} { // taken twice, before cell 1, and none of two
+		bad = &history{}
+		bad.add(0, gridInput{"take", 1}, 0, 0, 1)
+		bad.add(0, gridInput{"take", 2}, second, 2, 3)
+		require.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(gridModel(3), bad.ops, time.Minute))
+	}
 }

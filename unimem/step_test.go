@@ -18,10 +18,11 @@ func take(t *testing.T, g *unimem.Grid) unimem.Cell {
 	return c
 }
 
-// Take reads the head; before it pops, the same cell is given again, on top of others.
+// Take reads the head; before it pops, the same cell is given again, on top of others. The first cell is not in the stack.
 func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
 	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
-		g := grid(64, 3)
+		g := grid(64, 4)
+		_ = take(t, g)
 		for range 10 {
 			head := unimem.Head(g)
 			a, b := take(t, g), take(t, g)
@@ -36,19 +37,53 @@ func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
 
 // Free reads the head; before it reads the depth, cells are taken and given.
 func TestFreeNoticesChanges(t *testing.T) {
-	g := newGrid(t, 64, 3, unimem.OnHeap())
+	g := newGrid(t, 64, 4, unimem.OnHeap())
 	head := unimem.Head(g)
-	n, ok := unimem.FreeFrom(g, head)
-	require.True(t, ok)
-	require.Equal(t, 3, n)
+	for want := 4; want > 2; want-- {
+		n, ok := unimem.FreeFrom(g, head)
+		require.True(t, ok)
+		require.Equal(t, want, n)
+		if want > 3 {
+			_ = take(t, g) // the first cell, which is not in the stack
+		}
+	}
 	a := take(t, g)
-	_, ok = unimem.FreeFrom(g, head)
+	_, ok := unimem.FreeFrom(g, head)
 	require.False(t, ok)
 	b := take(t, g)
 	require.NoError(t, g.Give(a))
 	_, ok = unimem.FreeFrom(g, head)
 	require.False(t, ok, "the same cell is on top, at another depth")
 	require.NoError(t, g.Give(b))
+}
+
+// Take reads that the stack is empty, and that the first cell is taken; between the two another cell is given, and the
+// first one taken.
+func TestFullNoticesChanges(t *testing.T) {
+	g := newGrid(t, 64, 2, unimem.OnHeap())
+	a, b := take(t, g), take(t, g)
+	head := unimem.Head(g)
+	require.True(t, unimem.FullFrom(g, head, unimem.First(g)))
+	require.NoError(t, g.Give(a))
+	require.False(t, unimem.FullFrom(g, head, unimem.First(g)))
+	require.NoError(t, g.Give(b))
+	a = take(t, g)
+	require.False(t, unimem.FullFrom(g, head, unimem.First(g)), "there always was a free cell")
+	_ = take(t, g)
+	require.False(t, unimem.FullFrom(g, head, unimem.First(g)), "the stack is empty again, after a pop")
+	require.Zero(t, a.Index())
+}
+
+// Take and Free wait for a Close that has stopped the first cell, because it may be refused.
+func TestTakeWaitsForClose(t *testing.T) {
+	g := newGrid(t, 64, 1, unimem.OnHeap())
+	restore := unimem.StopFirst(g)
+	require.False(t, unimem.FullFrom(g, unimem.Head(g), unimem.First(g)))
+	_, ok := unimem.FreeFrom(g, unimem.Head(g))
+	require.False(t, ok)
+	restore()
+	require.Equal(t, 1, g.Free())
+	require.Zero(t, take(t, g).Index())
 }
 
 // Give during a half-done Close pushes nothing.

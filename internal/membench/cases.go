@@ -26,6 +26,8 @@ func Cases() []measure.Case {
 			Open: onTape(gigabyte, clearTape), Floor: onBump(gigabyte, bareClear)},
 		{Name: "GridTakeGive", What: "Grid take and give", Published: "< 10 ns each", MaxRatio: 1.25,
 			Open: onGrid, Floor: onStack},
+		{Name: "GridTakeGiveTwo", What: "Grid take two and give two", MaxRatio: 1.25,
+			Open: onTwoOfGrid, Floor: onTwoOfStack},
 		{Name: "GridTakeGiveParallel", What: "Grid take and give, all cores", AllCores: true,
 			Open: onGrid, Floor: onStack},
 		{Name: "BlockOpen16MB", What: "Block open and close 16 MB", MaxRatio: 1.25, MaxNs: 25e3,

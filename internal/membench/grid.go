@@ -1,6 +1,7 @@
 package membench
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -85,6 +86,41 @@ func onStack(*step.T) measure.Loop {
 	return func(n int) error {
 		for range n {
 			s.push(s.pop())
+		}
+		return nil
+	}
+}
+
+// onTwoOfGrid takes two cells and gives them back.
+func onTwoOfGrid(t *step.T) measure.Loop {
+	g := step.Must(unimem.NewGrid(cellSize, 2*enough()))
+	t.Closing(g.Close)
+	return func(n int) error {
+		for range n {
+			a, errA := g.Take()
+			b, errB := g.Take()
+			if errA == nil {
+				errA = g.Give(a)
+			}
+			if errB == nil {
+				errB = g.Give(b)
+			}
+			if errA != nil || errB != nil {
+				return errors.Join(errA, errB)
+			}
+		}
+		return nil
+	}
+}
+
+// onTwoOfStack takes the two top indices of a stack and puts them back.
+func onTwoOfStack(*step.T) measure.Loop {
+	s := newStack(2 * enough())
+	return func(n int) error {
+		for range n {
+			a, b := s.pop(), s.pop()
+			s.push(a)
+			s.push(b)
 		}
 		return nil
 	}
