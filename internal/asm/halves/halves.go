@@ -23,7 +23,7 @@ func Write(f *emit.File) {
 	}
 	f.RET()
 	f.Func("quickScale", "(dst *half, x *float32, blocks int, ends *[2]float32) (done int)",
-		"returns how many blocks it did before one where the ends differ.")
+		"returns how many blocks it did before one where the ends differ, or are infinite.")
 	w.scale()
 	f.Func("reachOf", "(ends *[2]float32, scores *float32, eights int)",
 		"finds the least and the greatest, but for NaN.")

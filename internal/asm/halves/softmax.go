@@ -342,12 +342,25 @@ func (w width) scale() {
 	low, high := w.Vector(), w.Vector()
 	w.VBROADCASTSS(emit.At(ends, 0), low)
 	w.VBROADCASTSS(emit.At(ends, 4), high)
+	finite := w.loaded(w.Table(8, func(int) int { return 2*0x7bff<<16 + 2*0x7bff }))
 	w.Here(some)
 	v := w.Vectors(4)
-	w.ends(emit.At(x, 0), low, high, v)
+	for i := range v {
+		w.VMULPS(emit.At(x, i%2*32), []reg.VecVirtual{low, high}[i/2], v[i])
+	}
+	for i, r := range v {
+		w.VCVTPS2PH(Imm(0), r, r.AsX())
+		if i%2 > 0 {
+			w.VINSERTI128(Imm(1), r.AsX(), v[i-1], v[i-1])
+		}
+	}
+	w.VPXOR(v[0], v[2], v[2])
+	w.VPADDW(v[0], v[0], v[1]) // without the sign
+	w.VPSUBUSW(finite, v[1], v[1])
+	w.VPOR(v[1], v[2], v[2])
+	w.VPTEST(v[2], v[2])
 	w.JNE(unsure)
-	w.VMOVDQU(v[0].AsX(), emit.At(dst, 0))
-	w.VMOVDQU(v[1].AsX(), emit.At(dst, 16))
+	w.VMOVDQU(v[0], emit.At(dst, 0))
 	w.Add(64, x)
 	w.Add(32, dst)
 	w.DECQ(blocks)

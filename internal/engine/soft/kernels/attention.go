@@ -24,10 +24,10 @@ func attention(s *Step) (run.Runner, int) {
 		key: newOperand(s, 1, a.E, a.S, true, false), value: newOperand(s, 2, a.S, a.EV, false, false),
 		byQuery: repeated(a.Batch, a.BatchQuery), byKey: repeated(a.Batch, a.BatchKey),
 		byValue: repeated(a.Batch, a.BatchValue), penalty: float32(math.Inf(-1)), exp: math.Exp}
+	r.rows, r.piece = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1)), max(run.Chunk/a.S, 1)
 	if s.In[3].Given {
-		r.byMask = repeated(slices.Concat(a.Batch, []int{a.L, a.S}), s.In[3].Shape)
+		r.piece, r.byMask = 1, repeated(slices.Concat(a.Batch, []int{a.L, a.S}), s.In[3].Shape)
 	}
-	r.rows = min(a.L, tileRows, max(panelA/max(a.E, a.S, a.EV), 1))
 	if r.strips = s.inStrips(r.rows); r.strips { // tiles of 6 rows, so that the scores stay in a second-level cache
 		r.rows = min(a.L, stripRows, max(2*stripsB/a.S/6, 4)*6)
 	}
@@ -63,7 +63,7 @@ type attender struct {
 	byQuery, byKey, byValue []int // strides in matrices along the batch axes
 	byMask                  []int // strides in elements along the axes of the scores; nil without a mask
 	penalty                 float32
-	rows                    int  // of query at a time
+	rows, piece             int  // of query at a time, for products and for weights
 	strips, quick           bool // key and value are in strips; without math.Exp
 	inKeys, inValues, spare int  // float32s of a key, of a value, and for decoding them
 
@@ -100,19 +100,21 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 		scores, out := scores[:n*r.S], out[:n*r.EV]
 		r.mul(scores, q, k, r.E, r.S, work)
 		var sums [stripRows]float64
-		for m := range n {
-			if m*r.S/run.Chunk != (m-1)*r.S/run.Chunk && c.Pause(worker) {
+		for m := 0; m < n; {
+			if m > 0 && c.Pause(worker) {
 				return
 			}
-			row, ok := scores[m*r.S:][:r.S], false
+			some, done := min(n-m, r.piece), 0
 			if r.quick {
-				mask := r.penalties(c, spare[:r.S], batch, m0+m)
-				if sums[m], ok = halves.Weights(row, mask, 1/math.Sqrt(float64(r.E))); !ok {
-					r.mul(row, q[m*r.E:][:r.E], k, r.E, r.S, work)
+				mask, scale := r.penalties(c, spare[:r.S], batch, m0+m), 1/math.Sqrt(float64(r.E))
+				if done = halves.Weights(sums[m:m+some], scores[m*r.S:][:some*r.S], mask, scale); done < some {
+					r.mul(scores[(m+done)*r.S:][:r.S], q[(m+done)*r.E:][:r.E], k, r.E, r.S, work)
+					some = done + 1
 				}
 			}
-			if !ok {
-				sums[m] = r.weigh(c, row, spare[:r.S], batch, m0+m)
+			for m += done; done < some; done++ {
+				sums[m] = r.weigh(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)
+				m++
 			}
 		}
 		r.mul(out, scores, v, r.S, r.EV, work)
@@ -190,8 +192,7 @@ func (r *attender) penalties(c *run.Call, dst []float32, batch, row int) []float
 		return nil
 	}
 	at := offset(batch, r.Batch, r.byMask) + row*r.byMask[last-1]
-	mask, step := &c.In[3], r.byMask[last]
-	n := len(dst)
+	mask, step, n := &c.In[3], r.byMask[last], len(dst)
 	if step == 0 {
 		n = 1
 	}

@@ -7,7 +7,7 @@ package halves
 //go:noescape
 func softmaxStep(step int, s *softmaxing, row *softmaxRow, rows int) (left int)
 
-// quickScale returns how many blocks it did before one where the ends differ.
+// quickScale returns how many blocks it did before one where the ends differ, or are infinite.
 //
 //go:noescape
 func quickScale(dst *half, x *float32, blocks int, ends *[2]float32) (done int)

@@ -442,7 +442,7 @@ DATA table16<>+12(SB)/4, $0x3ff00000
 GLOBL table16<>(SB), RODATA|NOPTR, $16
 
 // func quickScale(dst *half, x *float32, blocks int, ends *[2]float32) (done int)
-// Requires: AVX, F16C
+// Requires: AVX, AVX2, F16C
 TEXT ·quickScale(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -450,27 +450,30 @@ TEXT ·quickScale(SB), NOSPLIT, $0-40
 	MOVQ         blocks+16(FP), BX
 	VBROADCASTSS (DX), Y0
 	VBROADCASTSS 4(DX), Y1
+	VMOVUPS      table17<>+0(SB), Y2
 
 some:
-	VMULPS    (CX), Y0, Y2
-	VMULPS    32(CX), Y0, Y3
-	VMULPS    (CX), Y1, Y4
-	VMULPS    32(CX), Y1, Y5
-	VCVTPS2PH $0x00, Y2, X2
-	VCVTPS2PH $0x00, Y3, X3
-	VCVTPS2PH $0x00, Y4, X4
-	VCVTPS2PH $0x00, Y5, X5
-	VPXOR     X2, X4, X4
-	VPXOR     X3, X5, X5
-	VPOR      X4, X5, X4
-	VPTEST    X4, X4
-	JNE       unsure
-	VMOVDQU   X2, (AX)
-	VMOVDQU   X3, 16(AX)
-	ADDQ      $+64, CX
-	ADDQ      $+32, AX
-	DECQ      BX
-	JNE       some
+	VMULPS      (CX), Y0, Y3
+	VMULPS      32(CX), Y0, Y4
+	VMULPS      (CX), Y1, Y5
+	VMULPS      32(CX), Y1, Y6
+	VCVTPS2PH   $0x00, Y3, X3
+	VCVTPS2PH   $0x00, Y4, X4
+	VINSERTI128 $0x01, X4, Y3, Y3
+	VCVTPS2PH   $0x00, Y5, X5
+	VCVTPS2PH   $0x00, Y6, X6
+	VINSERTI128 $0x01, X6, Y5, Y5
+	VPXOR       Y3, Y5, Y5
+	VPADDW      Y3, Y3, Y4
+	VPSUBUSW    Y2, Y4, Y4
+	VPOR        Y4, Y5, Y5
+	VPTEST      Y5, Y5
+	JNE         unsure
+	VMOVDQU     Y3, (AX)
+	ADDQ        $+64, CX
+	ADDQ        $+32, AX
+	DECQ        BX
+	JNE         some
 
 unsure:
 	MOVQ blocks+16(FP), AX
@@ -479,13 +482,23 @@ unsure:
 	VZEROUPPER
 	RET
 
+DATA table17<>+0(SB)/4, $0xf7fef7fe
+DATA table17<>+4(SB)/4, $0xf7fef7fe
+DATA table17<>+8(SB)/4, $0xf7fef7fe
+DATA table17<>+12(SB)/4, $0xf7fef7fe
+DATA table17<>+16(SB)/4, $0xf7fef7fe
+DATA table17<>+20(SB)/4, $0xf7fef7fe
+DATA table17<>+24(SB)/4, $0xf7fef7fe
+DATA table17<>+28(SB)/4, $0xf7fef7fe
+GLOBL table17<>(SB), RODATA|NOPTR, $32
+
 // func reachOf(ends *[2]float32, scores *float32, eights int)
 // Requires: AVX
 TEXT ·reachOf(SB), NOSPLIT, $0-24
 	MOVQ    ends+0(FP), AX
 	MOVQ    scores+8(FP), CX
-	VMOVUPS table17<>+0(SB), Y0
-	VMOVUPS table18<>+0(SB), Y1
+	VMOVUPS table18<>+0(SB), Y0
+	VMOVUPS table19<>+0(SB), Y1
 	MOVQ    eights+16(FP), DX
 
 eight:
@@ -512,25 +525,25 @@ eight:
 	VZEROUPPER
 	RET
 
-DATA table17<>+0(SB)/4, $0x7f800000
-DATA table17<>+4(SB)/4, $0x7f800000
-DATA table17<>+8(SB)/4, $0x7f800000
-DATA table17<>+12(SB)/4, $0x7f800000
-DATA table17<>+16(SB)/4, $0x7f800000
-DATA table17<>+20(SB)/4, $0x7f800000
-DATA table17<>+24(SB)/4, $0x7f800000
-DATA table17<>+28(SB)/4, $0x7f800000
-GLOBL table17<>(SB), RODATA|NOPTR, $32
-
-DATA table18<>+0(SB)/4, $0xff800000
-DATA table18<>+4(SB)/4, $0xff800000
-DATA table18<>+8(SB)/4, $0xff800000
-DATA table18<>+12(SB)/4, $0xff800000
-DATA table18<>+16(SB)/4, $0xff800000
-DATA table18<>+20(SB)/4, $0xff800000
-DATA table18<>+24(SB)/4, $0xff800000
-DATA table18<>+28(SB)/4, $0xff800000
+DATA table18<>+0(SB)/4, $0x7f800000
+DATA table18<>+4(SB)/4, $0x7f800000
+DATA table18<>+8(SB)/4, $0x7f800000
+DATA table18<>+12(SB)/4, $0x7f800000
+DATA table18<>+16(SB)/4, $0x7f800000
+DATA table18<>+20(SB)/4, $0x7f800000
+DATA table18<>+24(SB)/4, $0x7f800000
+DATA table18<>+28(SB)/4, $0x7f800000
 GLOBL table18<>(SB), RODATA|NOPTR, $32
+
+DATA table19<>+0(SB)/4, $0xff800000
+DATA table19<>+4(SB)/4, $0xff800000
+DATA table19<>+8(SB)/4, $0xff800000
+DATA table19<>+12(SB)/4, $0xff800000
+DATA table19<>+16(SB)/4, $0xff800000
+DATA table19<>+20(SB)/4, $0xff800000
+DATA table19<>+24(SB)/4, $0xff800000
+DATA table19<>+28(SB)/4, $0xff800000
+GLOBL table19<>(SB), RODATA|NOPTR, $32
 
 // func topOf(top *[4]float64, scores *float32, mask *float32, fours int, scale float64)
 // Requires: AVX
@@ -613,7 +626,7 @@ TEXT ·weigh(SB), NOSPLIT, $0-48
 	MOVQ         mask+16(FP), DX
 	MOVQ         sixteens+24(FP), DX
 	VMOVUPS      16(AX), Y0
-	VMOVUPS      table19<>+0(SB), Y2
+	VMOVUPS      table20<>+0(SB), Y2
 	VBROADCASTSD (AX), Y1
 
 sixteen:
@@ -642,14 +655,10 @@ sixteen:
 	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y9, Y9
 	VPSLLQ       $0x34, Y10, Y10
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VMOVUPD      table20<>+0(SB), Y14
-	VFMADD213PD  table21<>+0(SB), Y3, Y11
-	VFMADD213PD  table21<>+0(SB), Y4, Y12
-	VFMADD213PD  table21<>+0(SB), Y5, Y13
-	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VMOVUPD      table21<>+0(SB), Y11
+	VMOVUPD      table21<>+0(SB), Y12
+	VMOVUPD      table21<>+0(SB), Y13
+	VMOVUPD      table21<>+0(SB), Y14
 	VFMADD213PD  table22<>+0(SB), Y3, Y11
 	VFMADD213PD  table22<>+0(SB), Y4, Y12
 	VFMADD213PD  table22<>+0(SB), Y5, Y13
@@ -678,6 +687,10 @@ sixteen:
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
 	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y6, Y14
 	VPADDQ       Y7, Y11, Y11
 	VPADDQ       Y8, Y12, Y12
 	VPADDQ       Y9, Y13, Y13
@@ -688,12 +701,12 @@ sixteen:
 	VCVTPD2PSY   Y14, X6
 	VSHUFPS      $0x88, Y12, Y11, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table30<>+0(SB), Y7, Y7
 	VSHUFPS      $0x88, Y14, Y13, Y8
 	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table29<>+0(SB), Y8, Y8
+	VPADDD       table30<>+0(SB), Y8, Y8
 	VPMINUD      Y8, Y7, Y7
-	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPMINUD      table31<>+0(SB), Y7, Y8
 	VPCMPEQD     Y8, Y7, Y7
 	VMOVMSKPS    Y7, BX
 	TESTL        BX, BX
@@ -724,7 +737,7 @@ other:
 	MOVQ         mask+16(FP), DX
 	MOVQ         sixteens+24(FP), DX
 	VMOVUPS      16(AX), Y0
-	VMOVUPS      table19<>+0(SB), Y2
+	VMOVUPS      table20<>+0(SB), Y2
 	VBROADCASTSD (AX), Y1
 
 sixteen2:
@@ -737,23 +750,23 @@ sixteen2:
 	VFMADD213PD  Y15, Y1, Y4
 	VFMADD213PD  Y15, Y1, Y5
 	VFMADD213PD  Y15, Y1, Y6
-	VMOVUPD      table31<>+0(SB), Y11
+	VMOVUPD      table32<>+0(SB), Y11
 	VMAXPD       Y3, Y11, Y3
 	VMAXPD       Y4, Y11, Y4
 	VMAXPD       Y5, Y11, Y5
 	VMAXPD       Y6, Y11, Y6
-	VADDPD       table32<>+0(SB), Y3, Y7
-	VADDPD       table32<>+0(SB), Y4, Y8
-	VADDPD       table32<>+0(SB), Y5, Y9
-	VADDPD       table32<>+0(SB), Y6, Y10
-	VANDPD       table33<>+0(SB), Y7, Y7
-	VANDPD       table33<>+0(SB), Y8, Y8
-	VANDPD       table33<>+0(SB), Y9, Y9
-	VANDPD       table33<>+0(SB), Y10, Y10
+	VADDPD       table33<>+0(SB), Y3, Y7
+	VADDPD       table33<>+0(SB), Y4, Y8
+	VADDPD       table33<>+0(SB), Y5, Y9
+	VADDPD       table33<>+0(SB), Y6, Y10
+	VANDPD       table34<>+0(SB), Y7, Y7
+	VANDPD       table34<>+0(SB), Y8, Y8
+	VANDPD       table34<>+0(SB), Y9, Y9
+	VANDPD       table34<>+0(SB), Y10, Y10
 	VMINPD       Y8, Y7, Y7
 	VMINPD       Y10, Y9, Y9
 	VMINPD       Y9, Y7, Y7
-	VCMPPD       $0x01, table34<>+0(SB), Y7, Y15
+	VCMPPD       $0x01, table35<>+0(SB), Y7, Y15
 	VADDPD       Y2, Y3, Y7
 	VADDPD       Y2, Y4, Y8
 	VADDPD       Y2, Y5, Y9
@@ -770,14 +783,10 @@ sixteen2:
 	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y9, Y9
 	VPSLLQ       $0x34, Y10, Y10
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VMOVUPD      table20<>+0(SB), Y14
-	VFMADD213PD  table21<>+0(SB), Y3, Y11
-	VFMADD213PD  table21<>+0(SB), Y4, Y12
-	VFMADD213PD  table21<>+0(SB), Y5, Y13
-	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VMOVUPD      table21<>+0(SB), Y11
+	VMOVUPD      table21<>+0(SB), Y12
+	VMOVUPD      table21<>+0(SB), Y13
+	VMOVUPD      table21<>+0(SB), Y14
 	VFMADD213PD  table22<>+0(SB), Y3, Y11
 	VFMADD213PD  table22<>+0(SB), Y4, Y12
 	VFMADD213PD  table22<>+0(SB), Y5, Y13
@@ -806,6 +815,10 @@ sixteen2:
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
 	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y6, Y14
 	VPADDQ       Y7, Y11, Y11
 	VPADDQ       Y8, Y12, Y12
 	VPADDQ       Y9, Y13, Y13
@@ -816,12 +829,12 @@ sixteen2:
 	VCVTPD2PSY   Y14, X6
 	VSHUFPS      $0x88, Y12, Y11, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table30<>+0(SB), Y7, Y7
 	VSHUFPS      $0x88, Y14, Y13, Y8
 	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table29<>+0(SB), Y8, Y8
+	VPADDD       table30<>+0(SB), Y8, Y8
 	VPMINUD      Y8, Y7, Y7
-	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPMINUD      table31<>+0(SB), Y7, Y8
 	VPCMPEQD     Y8, Y7, Y7
 	VORPD        Y15, Y7, Y7
 	VMOVMSKPS    Y7, BX
@@ -853,7 +866,7 @@ other2:
 	MOVQ         mask+16(FP), DX
 	MOVQ         sixteens+24(FP), BX
 	VMOVUPS      16(AX), Y0
-	VMOVUPS      table19<>+0(SB), Y2
+	VMOVUPS      table20<>+0(SB), Y2
 	VBROADCASTSD (AX), Y1
 
 sixteen3:
@@ -878,27 +891,27 @@ sixteen3:
 	VADDPD       Y15, Y4, Y4
 	VADDPD       Y15, Y5, Y5
 	VADDPD       Y15, Y6, Y6
-	VMULPD       table35<>+0(SB), Y3, Y3
-	VMULPD       table35<>+0(SB), Y4, Y4
-	VMULPD       table35<>+0(SB), Y5, Y5
-	VMULPD       table35<>+0(SB), Y6, Y6
-	VMOVUPD      table31<>+0(SB), Y11
+	VMULPD       table36<>+0(SB), Y3, Y3
+	VMULPD       table36<>+0(SB), Y4, Y4
+	VMULPD       table36<>+0(SB), Y5, Y5
+	VMULPD       table36<>+0(SB), Y6, Y6
+	VMOVUPD      table32<>+0(SB), Y11
 	VMAXPD       Y3, Y11, Y3
 	VMAXPD       Y4, Y11, Y4
 	VMAXPD       Y5, Y11, Y5
 	VMAXPD       Y6, Y11, Y6
-	VADDPD       table32<>+0(SB), Y3, Y7
-	VADDPD       table32<>+0(SB), Y4, Y8
-	VADDPD       table32<>+0(SB), Y5, Y9
-	VADDPD       table32<>+0(SB), Y6, Y10
-	VANDPD       table33<>+0(SB), Y7, Y7
-	VANDPD       table33<>+0(SB), Y8, Y8
-	VANDPD       table33<>+0(SB), Y9, Y9
-	VANDPD       table33<>+0(SB), Y10, Y10
+	VADDPD       table33<>+0(SB), Y3, Y7
+	VADDPD       table33<>+0(SB), Y4, Y8
+	VADDPD       table33<>+0(SB), Y5, Y9
+	VADDPD       table33<>+0(SB), Y6, Y10
+	VANDPD       table34<>+0(SB), Y7, Y7
+	VANDPD       table34<>+0(SB), Y8, Y8
+	VANDPD       table34<>+0(SB), Y9, Y9
+	VANDPD       table34<>+0(SB), Y10, Y10
 	VMINPD       Y8, Y7, Y7
 	VMINPD       Y10, Y9, Y9
 	VMINPD       Y9, Y7, Y7
-	VCMPPD       $0x01, table34<>+0(SB), Y7, Y15
+	VCMPPD       $0x01, table35<>+0(SB), Y7, Y15
 	VADDPD       Y2, Y3, Y7
 	VADDPD       Y2, Y4, Y8
 	VADDPD       Y2, Y5, Y9
@@ -915,14 +928,10 @@ sixteen3:
 	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y9, Y9
 	VPSLLQ       $0x34, Y10, Y10
-	VMOVUPD      table20<>+0(SB), Y11
-	VMOVUPD      table20<>+0(SB), Y12
-	VMOVUPD      table20<>+0(SB), Y13
-	VMOVUPD      table20<>+0(SB), Y14
-	VFMADD213PD  table21<>+0(SB), Y3, Y11
-	VFMADD213PD  table21<>+0(SB), Y4, Y12
-	VFMADD213PD  table21<>+0(SB), Y5, Y13
-	VFMADD213PD  table21<>+0(SB), Y6, Y14
+	VMOVUPD      table21<>+0(SB), Y11
+	VMOVUPD      table21<>+0(SB), Y12
+	VMOVUPD      table21<>+0(SB), Y13
+	VMOVUPD      table21<>+0(SB), Y14
 	VFMADD213PD  table22<>+0(SB), Y3, Y11
 	VFMADD213PD  table22<>+0(SB), Y4, Y12
 	VFMADD213PD  table22<>+0(SB), Y5, Y13
@@ -951,6 +960,10 @@ sixteen3:
 	VFMADD213PD  table28<>+0(SB), Y4, Y12
 	VFMADD213PD  table28<>+0(SB), Y5, Y13
 	VFMADD213PD  table28<>+0(SB), Y6, Y14
+	VFMADD213PD  table29<>+0(SB), Y3, Y11
+	VFMADD213PD  table29<>+0(SB), Y4, Y12
+	VFMADD213PD  table29<>+0(SB), Y5, Y13
+	VFMADD213PD  table29<>+0(SB), Y6, Y14
 	VPADDQ       Y7, Y11, Y11
 	VPADDQ       Y8, Y12, Y12
 	VPADDQ       Y9, Y13, Y13
@@ -961,12 +974,12 @@ sixteen3:
 	VCVTPD2PSY   Y14, X6
 	VSHUFPS      $0x88, Y12, Y11, Y7
 	VPSLLD       $0x03, Y7, Y7
-	VPADDD       table29<>+0(SB), Y7, Y7
+	VPADDD       table30<>+0(SB), Y7, Y7
 	VSHUFPS      $0x88, Y14, Y13, Y8
 	VPSLLD       $0x03, Y8, Y8
-	VPADDD       table29<>+0(SB), Y8, Y8
+	VPADDD       table30<>+0(SB), Y8, Y8
 	VPMINUD      Y8, Y7, Y7
-	VPMINUD      table30<>+0(SB), Y7, Y8
+	VPMINUD      table31<>+0(SB), Y7, Y8
 	VPCMPEQD     Y8, Y7, Y7
 	VORPD        Y15, Y7, Y7
 	VMOVMSKPS    Y7, SI
@@ -994,172 +1007,172 @@ leave3:
 other3:
 	RET
 
-DATA table19<>+0(SB)/4, $0x00000000
-DATA table19<>+4(SB)/4, $0x43380000
-DATA table19<>+8(SB)/4, $0x00000000
-DATA table19<>+12(SB)/4, $0x43380000
-DATA table19<>+16(SB)/4, $0x00000000
-DATA table19<>+20(SB)/4, $0x43380000
-DATA table19<>+24(SB)/4, $0x00000000
-DATA table19<>+28(SB)/4, $0x43380000
-GLOBL table19<>(SB), RODATA|NOPTR, $32
-
-DATA table20<>+0(SB)/4, $0x3da7d9a9
-DATA table20<>+4(SB)/4, $0x3eb61c4e
-DATA table20<>+8(SB)/4, $0x3da7d9a9
-DATA table20<>+12(SB)/4, $0x3eb61c4e
-DATA table20<>+16(SB)/4, $0x3da7d9a9
-DATA table20<>+20(SB)/4, $0x3eb61c4e
-DATA table20<>+24(SB)/4, $0x3da7d9a9
-DATA table20<>+28(SB)/4, $0x3eb61c4e
+DATA table20<>+0(SB)/4, $0x00000000
+DATA table20<>+4(SB)/4, $0x43380000
+DATA table20<>+8(SB)/4, $0x00000000
+DATA table20<>+12(SB)/4, $0x43380000
+DATA table20<>+16(SB)/4, $0x00000000
+DATA table20<>+20(SB)/4, $0x43380000
+DATA table20<>+24(SB)/4, $0x00000000
+DATA table20<>+28(SB)/4, $0x43380000
 GLOBL table20<>(SB), RODATA|NOPTR, $32
 
-DATA table21<>+0(SB)/4, $0xf87deaac
-DATA table21<>+4(SB)/4, $0x3ef00d85
-DATA table21<>+8(SB)/4, $0xf87deaac
-DATA table21<>+12(SB)/4, $0x3ef00d85
-DATA table21<>+16(SB)/4, $0xf87deaac
-DATA table21<>+20(SB)/4, $0x3ef00d85
-DATA table21<>+24(SB)/4, $0xf87deaac
-DATA table21<>+28(SB)/4, $0x3ef00d85
+DATA table21<>+0(SB)/4, $0x3da7d9a9
+DATA table21<>+4(SB)/4, $0x3eb61c4e
+DATA table21<>+8(SB)/4, $0x3da7d9a9
+DATA table21<>+12(SB)/4, $0x3eb61c4e
+DATA table21<>+16(SB)/4, $0x3da7d9a9
+DATA table21<>+20(SB)/4, $0x3eb61c4e
+DATA table21<>+24(SB)/4, $0x3da7d9a9
+DATA table21<>+28(SB)/4, $0x3eb61c4e
 GLOBL table21<>(SB), RODATA|NOPTR, $32
 
-DATA table22<>+0(SB)/4, $0x8ac47a4f
-DATA table22<>+4(SB)/4, $0x3f2430aa
-DATA table22<>+8(SB)/4, $0x8ac47a4f
-DATA table22<>+12(SB)/4, $0x3f2430aa
-DATA table22<>+16(SB)/4, $0x8ac47a4f
-DATA table22<>+20(SB)/4, $0x3f2430aa
-DATA table22<>+24(SB)/4, $0x8ac47a4f
-DATA table22<>+28(SB)/4, $0x3f2430aa
+DATA table22<>+0(SB)/4, $0xf87deaac
+DATA table22<>+4(SB)/4, $0x3ef00d85
+DATA table22<>+8(SB)/4, $0xf87deaac
+DATA table22<>+12(SB)/4, $0x3ef00d85
+DATA table22<>+16(SB)/4, $0xf87deaac
+DATA table22<>+20(SB)/4, $0x3ef00d85
+DATA table22<>+24(SB)/4, $0xf87deaac
+DATA table22<>+28(SB)/4, $0x3ef00d85
 GLOBL table22<>(SB), RODATA|NOPTR, $32
 
-DATA table23<>+0(SB)/4, $0xcf514500
-DATA table23<>+4(SB)/4, $0x3f55d874
-DATA table23<>+8(SB)/4, $0xcf514500
-DATA table23<>+12(SB)/4, $0x3f55d874
-DATA table23<>+16(SB)/4, $0xcf514500
-DATA table23<>+20(SB)/4, $0x3f55d874
-DATA table23<>+24(SB)/4, $0xcf514500
-DATA table23<>+28(SB)/4, $0x3f55d874
+DATA table23<>+0(SB)/4, $0x8ac47a4f
+DATA table23<>+4(SB)/4, $0x3f2430aa
+DATA table23<>+8(SB)/4, $0x8ac47a4f
+DATA table23<>+12(SB)/4, $0x3f2430aa
+DATA table23<>+16(SB)/4, $0x8ac47a4f
+DATA table23<>+20(SB)/4, $0x3f2430aa
+DATA table23<>+24(SB)/4, $0x8ac47a4f
+DATA table23<>+28(SB)/4, $0x3f2430aa
 GLOBL table23<>(SB), RODATA|NOPTR, $32
 
-DATA table24<>+0(SB)/4, $0x5ed465e0
-DATA table24<>+4(SB)/4, $0x3f83b2ab
-DATA table24<>+8(SB)/4, $0x5ed465e0
-DATA table24<>+12(SB)/4, $0x3f83b2ab
-DATA table24<>+16(SB)/4, $0x5ed465e0
-DATA table24<>+20(SB)/4, $0x3f83b2ab
-DATA table24<>+24(SB)/4, $0x5ed465e0
-DATA table24<>+28(SB)/4, $0x3f83b2ab
+DATA table24<>+0(SB)/4, $0xcf514500
+DATA table24<>+4(SB)/4, $0x3f55d874
+DATA table24<>+8(SB)/4, $0xcf514500
+DATA table24<>+12(SB)/4, $0x3f55d874
+DATA table24<>+16(SB)/4, $0xcf514500
+DATA table24<>+20(SB)/4, $0x3f55d874
+DATA table24<>+24(SB)/4, $0xcf514500
+DATA table24<>+28(SB)/4, $0x3f55d874
 GLOBL table24<>(SB), RODATA|NOPTR, $32
 
-DATA table25<>+0(SB)/4, $0xdcee1944
-DATA table25<>+4(SB)/4, $0x3fac6b08
-DATA table25<>+8(SB)/4, $0xdcee1944
-DATA table25<>+12(SB)/4, $0x3fac6b08
-DATA table25<>+16(SB)/4, $0xdcee1944
-DATA table25<>+20(SB)/4, $0x3fac6b08
-DATA table25<>+24(SB)/4, $0xdcee1944
-DATA table25<>+28(SB)/4, $0x3fac6b08
+DATA table25<>+0(SB)/4, $0x5ed465e0
+DATA table25<>+4(SB)/4, $0x3f83b2ab
+DATA table25<>+8(SB)/4, $0x5ed465e0
+DATA table25<>+12(SB)/4, $0x3f83b2ab
+DATA table25<>+16(SB)/4, $0x5ed465e0
+DATA table25<>+20(SB)/4, $0x3f83b2ab
+DATA table25<>+24(SB)/4, $0x5ed465e0
+DATA table25<>+28(SB)/4, $0x3f83b2ab
 GLOBL table25<>(SB), RODATA|NOPTR, $32
 
-DATA table26<>+0(SB)/4, $0xff8ee0fb
-DATA table26<>+4(SB)/4, $0x3fcebfbd
-DATA table26<>+8(SB)/4, $0xff8ee0fb
-DATA table26<>+12(SB)/4, $0x3fcebfbd
-DATA table26<>+16(SB)/4, $0xff8ee0fb
-DATA table26<>+20(SB)/4, $0x3fcebfbd
-DATA table26<>+24(SB)/4, $0xff8ee0fb
-DATA table26<>+28(SB)/4, $0x3fcebfbd
+DATA table26<>+0(SB)/4, $0xdcee1944
+DATA table26<>+4(SB)/4, $0x3fac6b08
+DATA table26<>+8(SB)/4, $0xdcee1944
+DATA table26<>+12(SB)/4, $0x3fac6b08
+DATA table26<>+16(SB)/4, $0xdcee1944
+DATA table26<>+20(SB)/4, $0x3fac6b08
+DATA table26<>+24(SB)/4, $0xdcee1944
+DATA table26<>+28(SB)/4, $0x3fac6b08
 GLOBL table26<>(SB), RODATA|NOPTR, $32
 
-DATA table27<>+0(SB)/4, $0xfef89ccc
-DATA table27<>+4(SB)/4, $0x3fe62e42
-DATA table27<>+8(SB)/4, $0xfef89ccc
-DATA table27<>+12(SB)/4, $0x3fe62e42
-DATA table27<>+16(SB)/4, $0xfef89ccc
-DATA table27<>+20(SB)/4, $0x3fe62e42
-DATA table27<>+24(SB)/4, $0xfef89ccc
-DATA table27<>+28(SB)/4, $0x3fe62e42
+DATA table27<>+0(SB)/4, $0xff8ee0fb
+DATA table27<>+4(SB)/4, $0x3fcebfbd
+DATA table27<>+8(SB)/4, $0xff8ee0fb
+DATA table27<>+12(SB)/4, $0x3fcebfbd
+DATA table27<>+16(SB)/4, $0xff8ee0fb
+DATA table27<>+20(SB)/4, $0x3fcebfbd
+DATA table27<>+24(SB)/4, $0xff8ee0fb
+DATA table27<>+28(SB)/4, $0x3fcebfbd
 GLOBL table27<>(SB), RODATA|NOPTR, $32
 
-DATA table28<>+0(SB)/4, $0x00000000
-DATA table28<>+4(SB)/4, $0x3ff00000
-DATA table28<>+8(SB)/4, $0x00000000
-DATA table28<>+12(SB)/4, $0x3ff00000
-DATA table28<>+16(SB)/4, $0x00000000
-DATA table28<>+20(SB)/4, $0x3ff00000
-DATA table28<>+24(SB)/4, $0x00000000
-DATA table28<>+28(SB)/4, $0x3ff00000
+DATA table28<>+0(SB)/4, $0xfef89ccc
+DATA table28<>+4(SB)/4, $0x3fe62e42
+DATA table28<>+8(SB)/4, $0xfef89ccc
+DATA table28<>+12(SB)/4, $0x3fe62e42
+DATA table28<>+16(SB)/4, $0xfef89ccc
+DATA table28<>+20(SB)/4, $0x3fe62e42
+DATA table28<>+24(SB)/4, $0xfef89ccc
+DATA table28<>+28(SB)/4, $0x3fe62e42
 GLOBL table28<>(SB), RODATA|NOPTR, $32
 
-DATA table29<>+0(SB)/4, $0x80020000
-DATA table29<>+4(SB)/4, $0x80020000
-DATA table29<>+8(SB)/4, $0x80020000
-DATA table29<>+12(SB)/4, $0x80020000
-DATA table29<>+16(SB)/4, $0x80020000
-DATA table29<>+20(SB)/4, $0x80020000
-DATA table29<>+24(SB)/4, $0x80020000
-DATA table29<>+28(SB)/4, $0x80020000
+DATA table29<>+0(SB)/4, $0x00000000
+DATA table29<>+4(SB)/4, $0x3ff00000
+DATA table29<>+8(SB)/4, $0x00000000
+DATA table29<>+12(SB)/4, $0x3ff00000
+DATA table29<>+16(SB)/4, $0x00000000
+DATA table29<>+20(SB)/4, $0x3ff00000
+DATA table29<>+24(SB)/4, $0x00000000
+DATA table29<>+28(SB)/4, $0x3ff00000
 GLOBL table29<>(SB), RODATA|NOPTR, $32
 
-DATA table30<>+0(SB)/4, $0x00040000
-DATA table30<>+4(SB)/4, $0x00040000
-DATA table30<>+8(SB)/4, $0x00040000
-DATA table30<>+12(SB)/4, $0x00040000
-DATA table30<>+16(SB)/4, $0x00040000
-DATA table30<>+20(SB)/4, $0x00040000
-DATA table30<>+24(SB)/4, $0x00040000
-DATA table30<>+28(SB)/4, $0x00040000
+DATA table30<>+0(SB)/4, $0x80020000
+DATA table30<>+4(SB)/4, $0x80020000
+DATA table30<>+8(SB)/4, $0x80020000
+DATA table30<>+12(SB)/4, $0x80020000
+DATA table30<>+16(SB)/4, $0x80020000
+DATA table30<>+20(SB)/4, $0x80020000
+DATA table30<>+24(SB)/4, $0x80020000
+DATA table30<>+28(SB)/4, $0x80020000
 GLOBL table30<>(SB), RODATA|NOPTR, $32
 
-DATA table31<>+0(SB)/4, $0x5af16492
-DATA table31<>+4(SB)/4, $0xc063d649
-DATA table31<>+8(SB)/4, $0x5af16492
-DATA table31<>+12(SB)/4, $0xc063d649
-DATA table31<>+16(SB)/4, $0x5af16492
-DATA table31<>+20(SB)/4, $0xc063d649
-DATA table31<>+24(SB)/4, $0x5af16492
-DATA table31<>+28(SB)/4, $0xc063d649
+DATA table31<>+0(SB)/4, $0x00040000
+DATA table31<>+4(SB)/4, $0x00040000
+DATA table31<>+8(SB)/4, $0x00040000
+DATA table31<>+12(SB)/4, $0x00040000
+DATA table31<>+16(SB)/4, $0x00040000
+DATA table31<>+20(SB)/4, $0x00040000
+DATA table31<>+24(SB)/4, $0x00040000
+DATA table31<>+28(SB)/4, $0x00040000
 GLOBL table31<>(SB), RODATA|NOPTR, $32
 
-DATA table32<>+0(SB)/4, $0x447b76bc
-DATA table32<>+4(SB)/4, $0x406138e0
-DATA table32<>+8(SB)/4, $0x447b76bc
-DATA table32<>+12(SB)/4, $0x406138e0
-DATA table32<>+16(SB)/4, $0x447b76bc
-DATA table32<>+20(SB)/4, $0x406138e0
-DATA table32<>+24(SB)/4, $0x447b76bc
-DATA table32<>+28(SB)/4, $0x406138e0
+DATA table32<>+0(SB)/4, $0x5af16492
+DATA table32<>+4(SB)/4, $0xc063d649
+DATA table32<>+8(SB)/4, $0x5af16492
+DATA table32<>+12(SB)/4, $0xc063d649
+DATA table32<>+16(SB)/4, $0x5af16492
+DATA table32<>+20(SB)/4, $0xc063d649
+DATA table32<>+24(SB)/4, $0x5af16492
+DATA table32<>+28(SB)/4, $0xc063d649
 GLOBL table32<>(SB), RODATA|NOPTR, $32
 
-DATA table33<>+0(SB)/4, $0xffffffff
-DATA table33<>+4(SB)/4, $0x7fffffff
-DATA table33<>+8(SB)/4, $0xffffffff
-DATA table33<>+12(SB)/4, $0x7fffffff
-DATA table33<>+16(SB)/4, $0xffffffff
-DATA table33<>+20(SB)/4, $0x7fffffff
-DATA table33<>+24(SB)/4, $0xffffffff
-DATA table33<>+28(SB)/4, $0x7fffffff
+DATA table33<>+0(SB)/4, $0x447b76bc
+DATA table33<>+4(SB)/4, $0x406138e0
+DATA table33<>+8(SB)/4, $0x447b76bc
+DATA table33<>+12(SB)/4, $0x406138e0
+DATA table33<>+16(SB)/4, $0x447b76bc
+DATA table33<>+20(SB)/4, $0x406138e0
+DATA table33<>+24(SB)/4, $0x447b76bc
+DATA table33<>+28(SB)/4, $0x406138e0
 GLOBL table33<>(SB), RODATA|NOPTR, $32
 
-DATA table34<>+0(SB)/4, $0xc823ab8e
-DATA table34<>+4(SB)/4, $0x402b6944
-DATA table34<>+8(SB)/4, $0xc823ab8e
-DATA table34<>+12(SB)/4, $0x402b6944
-DATA table34<>+16(SB)/4, $0xc823ab8e
-DATA table34<>+20(SB)/4, $0x402b6944
-DATA table34<>+24(SB)/4, $0xc823ab8e
-DATA table34<>+28(SB)/4, $0x402b6944
+DATA table34<>+0(SB)/4, $0xffffffff
+DATA table34<>+4(SB)/4, $0x7fffffff
+DATA table34<>+8(SB)/4, $0xffffffff
+DATA table34<>+12(SB)/4, $0x7fffffff
+DATA table34<>+16(SB)/4, $0xffffffff
+DATA table34<>+20(SB)/4, $0x7fffffff
+DATA table34<>+24(SB)/4, $0xffffffff
+DATA table34<>+28(SB)/4, $0x7fffffff
 GLOBL table34<>(SB), RODATA|NOPTR, $32
 
-DATA table35<>+0(SB)/4, $0x652b82fe
-DATA table35<>+4(SB)/4, $0x3ff71547
-DATA table35<>+8(SB)/4, $0x652b82fe
-DATA table35<>+12(SB)/4, $0x3ff71547
-DATA table35<>+16(SB)/4, $0x652b82fe
-DATA table35<>+20(SB)/4, $0x3ff71547
-DATA table35<>+24(SB)/4, $0x652b82fe
-DATA table35<>+28(SB)/4, $0x3ff71547
+DATA table35<>+0(SB)/4, $0xc823ab8e
+DATA table35<>+4(SB)/4, $0x402b6944
+DATA table35<>+8(SB)/4, $0xc823ab8e
+DATA table35<>+12(SB)/4, $0x402b6944
+DATA table35<>+16(SB)/4, $0xc823ab8e
+DATA table35<>+20(SB)/4, $0x402b6944
+DATA table35<>+24(SB)/4, $0xc823ab8e
+DATA table35<>+28(SB)/4, $0x402b6944
 GLOBL table35<>(SB), RODATA|NOPTR, $32
+
+DATA table36<>+0(SB)/4, $0x652b82fe
+DATA table36<>+4(SB)/4, $0x3ff71547
+DATA table36<>+8(SB)/4, $0x652b82fe
+DATA table36<>+12(SB)/4, $0x3ff71547
+DATA table36<>+16(SB)/4, $0x652b82fe
+DATA table36<>+20(SB)/4, $0x3ff71547
+DATA table36<>+24(SB)/4, $0x652b82fe
+DATA table36<>+28(SB)/4, $0x3ff71547
+GLOBL table36<>(SB), RODATA|NOPTR, $32

@@ -33,31 +33,38 @@ var noMask [1024]float32
 // QuickWeights reports whether Weights and Quotients work on this machine.
 func QuickWeights() bool { return machine == simd.AVX2 }
 
-// Weights replaces each score, times scale and plus the mask unless that is empty, by the exponential of its distance
-// to the greatest, rounded to float32. The total is that of the exponentials, each of which has an error of 2^-39, in
-// any order. It returns false, and leaves anything in scores, if one is NaN or the greatest is infinite. scale is
-// positive.
-func Weights(scores, mask []float32, scale float64) (total float64, ok bool) {
-	r := scoreRow{scores: scores, by: scale}
-	for j, m := range mask {
-		switch {
-		case m == 0:
-		case m < -math.MaxFloat32:
-			scores[j] += m
-		default:
-			r.mask = mask
+// Weights replaces each score of some rows, times scale and plus the mask unless that is empty, by the exponential of
+// its distance to the greatest of the row, rounded to float32. Each row has that mask. Its total is that of the
+// exponentials, each of which has an error of 2^-39, in any order. Weights returns how many rows it did, before one where
+// a score is NaN or the greatest is infinite; it leaves anything in that one. scale is positive.
+func Weights(totals []float64, scores, mask []float32, scale float64) (rows int) {
+	n := len(scores) / len(totals)
+	r := scoreRow{by: scale}
+	for i := range totals {
+		r.scores, r.mask, r.rest, r.sums = scores[i*n:][:n], nil, 0, [4]float64{}
+		for j, m := range mask {
+			switch {
+			case m == 0:
+			case m < -math.MaxFloat32:
+				r.scores[j] += m
+			default:
+				r.mask = mask
+			}
+		}
+		r.reach()
+		if r.top-r.top != 0 { // infinite or NaN
+			return i
+		}
+		if r.scale, r.minusTop = r.by, -r.top; r.kind != masked {
+			r.scale, r.minusTop = r.by*(1/math.Ln2), r.top*(-1/math.Ln2)
+		}
+		r.weigh()
+		totals[i] = r.rest + (r.sums[0] + r.sums[1]) + (r.sums[2] + r.sums[3])
+		if math.IsNaN(totals[i]) {
+			return i
 		}
 	}
-	r.reach()
-	if math.IsNaN(r.top) || math.IsInf(r.top, 0) {
-		return 0, false
-	}
-	if r.scale, r.minusTop = r.by, -r.top; r.kind != masked {
-		r.scale, r.minusTop = r.by/math.Ln2, -r.top/math.Ln2
-	}
-	r.weigh()
-	total = r.rest + (r.sums[0] + r.sums[1]) + (r.sums[2] + r.sums[3])
-	return total, !math.IsNaN(total)
+	return len(totals)
 }
 
 // scoreRow is a row for Weights.
@@ -81,8 +88,8 @@ func (r *scoreRow) product(j int) float64 {
 // reach finds the greatest score, and of which kind the scores are.
 func (r *scoreRow) reach() {
 	n := len(r.scores)
-	if r.top = math.Inf(-1); len(r.mask) > 0 {
-		tops := four(r.top)
+	if len(r.mask) > 0 {
+		tops := four(math.Inf(-1))
 		if n >= 4 {
 			topOf(&tops, &r.scores[0], &r.mask[0], n/4, r.by)
 		}
@@ -97,17 +104,16 @@ func (r *scoreRow) reach() {
 	if n >= 8 {
 		reachOf(&ends, &r.scores[0], n/8)
 	}
-	low, high := ends[0], ends[1]
 	for _, f := range r.scores[n/8*8:] {
-		if f < low {
-			low = f
+		if f < ends[0] {
+			ends[0] = f
 		}
-		if f > high {
-			high = f
+		if f > ends[1] {
+			ends[1] = f
 		}
 	}
-	r.top = float64(float64(high) * r.by)
-	bottom := float64(float64(low) * r.by)
+	r.top, r.kind = float64(float64(ends[1])*r.by), near
+	bottom := float64(float64(ends[0]) * r.by)
 	switch {
 	case max(r.top, -r.top) > reachable:
 		r.kind = masked
@@ -129,6 +135,9 @@ func (r *scoreRow) weigh() {
 			r.exactly(at, block)
 			at += block
 		}
+	}
+	if at == n {
+		return
 	}
 	var some, mask [block]float32
 	for j := copy(some[:], r.scores[at:]); j < block; j++ {
@@ -171,15 +180,13 @@ func Quotients(dst []fp16.Bits, x []float32, by float64, terms int) bool {
 		}
 		at += n
 	}
-	span := NewSpan()
-	span.Add(dst)
-	return span.low > int(key(sign|infinity)) && span.high < infinity
+	return true
 }
 
 // stretch is how many elements are computed exactly at once, at most.
 const stretch = 64
 
-// surely divides exactly, and reports whether the margin decides each result.
+// surely divides exactly, and reports whether the margin decides each result, and each is finite.
 func surely(dst []fp16.Bits, x []float32, by, near float64) bool {
 	for _, f := range x {
 		if math.Float32bits(f) == 1<<31 {
@@ -189,5 +196,7 @@ func surely(dst []fp16.Bits, x []float32, by, near float64) bool {
 	var other [stretch]fp16.Bits
 	Divide(dst, x, by*(1-near))
 	Divide(other[:len(dst)], x, by*(1+near))
-	return slices.Equal(dst, other[:len(dst)])
+	span := NewSpan()
+	span.Add(dst)
+	return slices.Equal(dst, other[:len(dst)]) && span.low > int(key(sign|infinity)) && span.high < infinity
 }

@@ -31,9 +31,12 @@ func TestWeights(t *testing.T) {
 		for _, n := range []int{1, 3, 4, 5, 8, 31, 64, 257, 1000, most + 7} {
 			for _, spread := range []float64{0, 0x1p-30, 0.01, 1, 8, 40, 300, 1e30} {
 				for _, way := range []string{"", "zeros", "causal", "far", "any"} {
-					scores, mask := make([]float32, n), make([]float32, 0, n)
+					const rows = 3
+					scores, mask := make([]float32, rows*n), make([]float32, 0, n)
 					for i := range scores {
 						scores[i] = float32(r.NormFloat64() * spread)
+					}
+					for i := range n {
 						switch more := r.NormFloat64() * 20; {
 						case way == "zeros":
 							more = 0
@@ -45,15 +48,16 @@ func TestWeights(t *testing.T) {
 						}
 					}
 					scale := 1 / math.Sqrt(float64(r.IntN(200)+1))
-					want, sum := weightsInDoubles(scores, mask, scale)
-					total, ok := Weights(scores, mask, scale)
-					if all++; !ok {
-						continue
-					}
-					decided++
-					require.InEpsilon(t, sum, total, 0x1p-39, "%d %g %s", n, spread, way)
-					for i, f := range want {
-						require.Equal(t, math.Float32bits(f), math.Float32bits(scores[i]), "%d %g %s: %d", n, spread, way, i)
+					from, totals := slices.Clone(scores), make([]float64, rows)
+					done := Weights(totals, scores, mask, scale)
+					all, decided = all+rows, decided+done
+					for row := range done {
+						want, sum := weightsInDoubles(from[row*n:][:n], mask, scale)
+						require.InEpsilon(t, sum, totals[row], 0x1p-39, "%d %g %s", n, spread, way)
+						for i, f := range want {
+							require.Equal(t, math.Float32bits(f), math.Float32bits(scores[row*n+i]), "%d %g %s: row %d: %d", n,
+								spread, way, row, i)
+						}
 					}
 				}
 			}
@@ -61,8 +65,10 @@ func TestWeights(t *testing.T) {
 		require.Greater(t, decided, all*19/20)
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
 		for _, bad := range [][]float32{{1, 2, inf, 3}, {1, nan, 2, 3, 4}, {1, 2, 3, 4, nan}, {-inf, -inf, -inf, -inf, -inf}} {
-			_, ok := Weights(bad, nil, 1)
-			require.False(t, ok)
+			totals, rows := []float64{7, 7, 7}, make([]float32, len(bad))
+			require.Equal(t, 1, Weights(totals, slices.Concat(rows, bad, rows), nil, 1), "the row before it")
+			require.Equal(t, float64(len(bad)), totals[0])
+			require.Equal(t, 7.0, totals[2])
 		}
 	})
 }
@@ -126,8 +132,8 @@ func TestQuotients(t *testing.T) {
 
 // BenchmarkWeights is ns a score of rows in the cache, beside math.Exp.
 func BenchmarkWeights(b *testing.B) {
-	const n = 256
-	from, scores := make([]float32, n), make([]float32, n)
+	const n, rows = 256, 4
+	from, scores, totals := make([]float32, n*rows), make([]float32, n*rows), make([]float64, rows)
 	for i := range from {
 		from[i] = float32(i*7919%127-63) / 8
 	}
@@ -139,12 +145,12 @@ func BenchmarkWeights(b *testing.B) {
 			for b.Loop() {
 				copy(scores, from)
 				if quick {
-					Weights(scores, nil, 0.125)
+					Weights(totals, scores, nil, 0.125)
 				} else {
 					weightsInDoubles(scores, nil, 0.125)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/score")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n/rows, "ns/score")
 		})
 	}
 }
