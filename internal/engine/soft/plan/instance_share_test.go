@@ -115,6 +115,41 @@ func TestInstanceShares(t *testing.T) {
 	}
 }
 
+// lent are constants that stay with the caller, one of each path.
+type lent map[string][]byte
+
+func (l lent) ReadFile(string) ([]byte, error) { return nil, fs.ErrNotExist }
+
+func (l lent) Constant(path string, _ uint64, _ mil.Type) ([]byte, error) { return l[path], nil }
+
+func (l lent) Hold() (func(), error) { return func() {}, nil }
+
+// TestInstanceComparesNoLargeConstants: an instance reads a large constant that stays with the caller where its own
+// weights have it, without comparing. It compares a small one, and shares it.
+func TestInstanceComparesNoLargeConstants(t *testing.T) {
+	larger := strings.NewReplacer("[8, 8]", "[64, 64]", "[8]", "[64]", "[3, 8]", "[3, 64]")
+	program, err := mil.Parse("test.mil", []byte(larger.Replace(layered)))
+	require.NoError(t, err)
+	made := func() lent {
+		return lent{"a.bin": make([]byte, 2*64*64), "b.bin": make([]byte, 2*64*64), "c.bin": make([]byte, 2*64)}
+	}
+	own, other := made(), made()
+	g, err := ops.AnalyzeStored(t.Context(), "test.mil", program, "", own)
+	require.NoError(t, err)
+	base, err := Make(t.Context(), g, Limits(math.MaxInt64, 0), kernels.Arith{Tables: &halves.Tables{}})
+	require.NoError(t, err)
+	x, err := base.Relink(t.Context(), other)
+	require.NoError(t, err)
+	require.Equal(t, "linear", base.Steps[0].Op)
+	linear := func(p *Plan, operand int) *byte { return &p.Steps[0].In[operand].Data.Raw[0] }
+	require.Same(t, &own["a.bin"][0], linear(base, 1))
+	require.Same(t, &other["a.bin"][0], linear(x, 1))
+	require.Same(t, &own["c.bin"][0], linear(x, 2))
+	x, err = base.Relink(t.Context(), own)
+	require.NoError(t, err)
+	require.Same(t, base.Steps[0].Run, x.Steps[0].Run, "the same memory has not changed")
+}
+
 // TestPlanKeepsWhatInstancesNeed: a plan keeps the operands of folded nodes that
 // instances need again, and no result that only runs read.
 func TestPlanKeepsWhatInstancesNeed(t *testing.T) {
