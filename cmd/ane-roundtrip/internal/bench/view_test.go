@@ -60,6 +60,7 @@ func TestWeightsView(t *testing.T) {
 			Times: map[safetensors.Mode]time.Duration{"map": 4e6, "auto": 5e6}}, {Pressure: weightbench.None, Regret: 1.5}},
 		Skipped:   []skippedStep{{"load", "no room"}},
 		Published: weightbench.Published()}
+	d.Regret = regretOf(d.Choose)
 	object := objectOf(t, d)
 	text, page := shown(t, object, WeightsView)
 	for _, want := range []string{`^model +layers +size +cache +map`, `\nqwen3-8b-4bit +[1-9] of 36 +64 MiB +warm +100 µs +3 ms +3 ms .* 1.00x\n`,
@@ -71,6 +72,8 @@ func TestWeightsView(t *testing.T) {
 	}
 	require.Contains(t, page, `data-json="/details/load/0/times_ns/ring"`)
 	require.Contains(t, page, `data-json="/details/published/reserve/8/peak_gb"`)
+	require.Contains(t, page, `data-json="/details/choose/0/resident"`)
+	require.Contains(t, page, `data-json="/details/regret/worst"`)
 
 	drawing, err := doc.Drawing(object, WeightsView, "Keys and values")
 	require.NoError(t, err)

@@ -70,9 +70,28 @@ type weightsDetails struct {
 	Talk    []weightbench.Talked `json:"talk"`
 	Grow    []weightbench.Talked `json:"grow"`
 	Choose  []weightbench.Chosen `json:"choose"`
+	Regret  *regret              `json:"regret,omitempty"`
 	Skipped []skippedStep        `json:"skipped_suites,omitempty"`
 
 	Published weightbench.Paper `json:"published"`
+}
+
+// regret is that of all rows of choices.
+type regret struct {
+	Mean  float64 `json:"mean"`
+	Worst float64 `json:"worst"`
+}
+
+// regretOf sums up rows; nil without any.
+func regretOf(rows []weightbench.Chosen) *regret {
+	if len(rows) == 0 {
+		return nil
+	}
+	sum, worst := 0.0, 0.0
+	for _, c := range rows {
+		sum, worst = sum+c.Regret, max(worst, c.Regret)
+	}
+	return &regret{sum / float64(len(rows)), worst}
 }
 
 // WeightModels lists the names of models.
@@ -160,6 +179,7 @@ func (d *weightsDetails) measure(t *trial.T, a *cli.App, o weightsOptions, model
 		}
 		d.Choose = append(d.Choose, trial.Must(row, err))
 	}
+	d.Regret = regretOf(d.Choose)
 }
 
 // model makes a model, measures the suites with it and removes it.
@@ -239,7 +259,7 @@ func WeightsView(d *doc.Doc, v *doc.Value) {
 	}
 	d.Section("Through a model", nil, talk, effect)
 	showGrowth(d, v.Items("grow"), v.Items("published", "reserve"))
-	showChoices(d, v.Items("choose"))
+	showChoices(d, v.Items("choose"), v.At("regret"))
 	d.Section("Skipped", nil, skipped(v.Items("skipped_suites")))
 }
 
@@ -276,19 +296,18 @@ func showGrowth(d *doc.Doc, all, published []*doc.Value) {
 }
 
 // showChoices shows the table by which Auto decides, and its regret.
-func showChoices(d *doc.Doc, all []*doc.Value) {
+func showChoices(d *doc.Doc, all []*doc.Value, regret *doc.Value) {
 	if len(all) == 0 {
 		return
 	}
 	t := doc.NewTable("Map against read: a load and two passes over all bytes", "pressure on memory", "#size",
 		"#in the page cache|warm", "#map", "#read", "#auto", "chosen", "#regret", "~reason")
-	worst, sum := 1.0, 0.0
 	for _, r := range all {
 		chosen := "read"
 		if r.At("mapped").Yes() {
 			chosen = "map"
 		}
-		cells := []doc.Cell{r.Text("pressure"), r.Size("bytes"), doc.Words("%g %%", 100*r.At("resident").Float())}
+		cells := []doc.Cell{r.Text("pressure"), r.Size("bytes"), r.Percent("resident")}
 		for _, way := range []string{"map", "read", "auto"} {
 			cell := doc.Words("killed")
 			if r.At("times_ns", way).Here() {
@@ -297,8 +316,7 @@ func showChoices(d *doc.Doc, all []*doc.Value) {
 			cells = append(cells, cell)
 		}
 		t.Row(append(cells, doc.Words("%s", chosen), r.Ratio("regret"), r.Text("why"))...)
-		worst, sum = max(worst, r.At("regret").Float()), sum+r.At("regret").Float()
 	}
-	d.Section("What auto chooses", nil, t, doc.Text(fmt.Sprintf("The chosen way takes %.2fx the time of the better one in "+
-		"the mean, %.2fx at most.", sum/float64(len(all)), worst)))
+	d.Section("What auto chooses", nil, t, doc.Text("The chosen way takes ", regret.Ratio("mean"),
+		" the time of the better one in the mean, ", regret.Ratio("worst"), " at most."))
 }

@@ -216,6 +216,9 @@ func TestWindows(t *testing.T) {
 		same(t, want, made(t, dw, work, planes*dw.(*depthwise).strips, len(want), x, weights, bias), "conv "+about)
 
 		w.Dilations = []int{1, 1, 1}
+		if max(w.Before[1], w.After[1]) >= w.Kernel[1] || max(w.Before[2], w.After[2]) >= w.Kernel[2] {
+			continue // no pool has windows of padding alone
+		}
 		want = want[:planes*size]
 		(plainMaxima{&w}).Span(&run.Call{In: []run.Vec{x}, Out: []run.Vec{{Half: want}}}, 0, planes*w.Out[1], 0)
 		m, work := Maxima(w, planes, plainMaxima{&w}, 0)
