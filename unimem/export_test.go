@@ -43,11 +43,25 @@ func TakeFrom(g *Grid, head uint64) bool {
 // FreeFrom is the step of Free after it has read the head.
 func FreeFrom(g *Grid, head uint64) (int, bool) { return g.freeAt(head) }
 
-// FullFrom is the step of Take after it has read the head and the word of the first cell.
-func FullFrom(g *Grid, head, first uint64) bool { return g.fullAt(head, first) }
+// FullFrom is the step of Take after it has read the head.
+func FullFrom(g *Grid, head uint64) bool { return g.fullAt(head) }
 
-// First returns the word of the first cell.
-func First(g *Grid) uint64 { return g.first.Load() }
+// StopStack is the step of Close that stops the stack; the returned function does the rest, which reports whether the
+// Grid is closed.
+func StopStack(g *Grid) func() (bool, error) {
+	h, v := g.head.Load(), g.first.Load()
+	g.head.Store(g.noCell(h))
+	return func() (bool, error) {
+		_, done, err := g.stopFirst(h, v)
+		return done, err
+	}
+}
+
+// EndLife is the first step of Close with StaleOnClose; the returned function is the last.
+func EndLife(g *Grid) func() error {
+	_, _ = g.life.end()
+	return g.tearDown
+}
 
 // StopFirst is the step of Close that stops the first cell; the returned function makes it as it was.
 func StopFirst(g *Grid) func() {

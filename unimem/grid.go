@@ -18,17 +18,18 @@ const cellUnit = 64
 // stopped is the word of the first cell of a Grid that is closed, or was not made by NewGrid.
 const stopped = 0
 
-// Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give returns an error for a
-// foreign or stale cell and for one that is given twice. All methods are safe for concurrent use.
+// Grid allocates cells of one size. Take and Give are lock-free and allocate nothing; only a Close without StaleOnClose
+// lets Take wait, for a few instructions. Give returns an error for a foreign or stale cell and for one that is given
+// twice. All methods are safe for concurrent use.
 type Grid struct {
 	// The first cell has a word of its own, so that a Take and a Give of it have one exchange each: 2n+1 while the cell
 	// is free and has been given n times, 2n+2 while it is taken, and stopped when Close has stopped the Grid.
 	//
-	// The other free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits, top b
-	// bits}; top is the number of cells when the stack is empty, and all ones when Close has stopped the Grid. Each pop
-	// increments the tag, so that the compare-exchange of a concurrent pop or push fails even if the same cell is on top
-	// again. A push keeps the tag, because it depends only on the top cell. A tag repeats after at least 2^43 pops, so
-	// only a Take that is suspended for at least a day between two instructions can miss a change.
+	// The other free cells form a stack in Go memory. b is the number of bits of a cell index. head is {tag 64-b bits,
+	// top b bits}; top is the number of cells when the stack is empty, and all ones when Close has stopped the Grid. Each
+	// pop increments the tag, so that the compare-exchange of a concurrent pop or push fails even if the same cell is on
+	// top again. A push keeps the tag, because it depends only on the top cell. A tag repeats after at least 2^43 pops,
+	// so only a Take that is suspended for at least a day between two instructions can miss a change.
 	//
 	// words[i] is {depth b bits, generation 64-2b bits, next b bits}: next is the cell below, depth the number of cells
 	// from i down. It changes only while cell i is taken. The word behind those of the cells stands for an empty stack;
@@ -162,7 +163,8 @@ func (g *Grid) CellSize() int {
 	return g.cellSize
 }
 
-// Close frees the memory, once; repeating it returns nil. With StaleOnClose, taken cells become stale.
+// Close frees the memory, once; repeating it returns nil. With StaleOnClose, taken cells become stale, and each Take
+// and Give that runs at the same time succeeds or returns ErrClosed.
 //
 // Errors: ErrInUse (cells are taken, without StaleOnClose, or a Block of the Grid is retained; Close has changed
 // nothing), ErrRelease.
@@ -197,8 +199,8 @@ func (g *Grid) endIdle() (bool, error) {
 	return first, nil
 }
 
-// stop stops the Grid if all cells are free, and ends the life. It restores both words if a Block is retained or the
-// first cell was taken meanwhile. out is how many cells are taken; then it has changed nothing.
+// stop stops the Grid if all cells are free, and ends the life. out is how many cells are taken; then it has changed
+// nothing.
 func (g *Grid) stop() (first bool, out int, err error) {
 	for !g.life.closed() {
 		h, v := g.head.Load(), g.first.Load()
@@ -209,31 +211,38 @@ func (g *Grid) stop() (first bool, out int, err error) {
 		if out := g.Total() - n; out > 0 {
 			return false, out, nil
 		}
-		if !g.head.CompareAndSwap(h, g.noCell(h)) {
-			continue
+		if g.head.CompareAndSwap(h, g.noCell(h)) {
+			if first, done, err := g.stopFirst(h, v); done {
+				return first, 0, err
+			}
 		}
-		// All cells but the first are free, so only this goroutine changes the head.
-		if !g.first.CompareAndSwap(v, stopped) {
-			g.head.Store(g.noCell(h) + 1 | h&g.index)
-			continue
-		}
-		first, err := g.life.end()
-		if err != nil {
-			g.head.Store(g.noCell(h) + 1 | h&g.index)
-			g.first.Store(v)
-		}
-		return first, 0, err
 	}
 	return false, 0, nil
+}
+
+// stopFirst is stop after it has stopped the stack whose head was h, with all cells but the first in it: only this
+// goroutine changes the head. It restores the head if the first cell's word is v no more, and reports that nothing is
+// stopped. If a Block is retained it restores both words.
+func (g *Grid) stopFirst(h, v uint64) (first, done bool, err error) {
+	restored := g.noCell(h) + 1 | h&g.index
+	if !g.first.CompareAndSwap(v, stopped) {
+		g.head.Store(restored)
+		return false, false, nil
+	}
+	if first, err = g.life.end(); err != nil {
+		g.head.Store(restored)
+		g.first.Store(v)
+	}
+	return first, true, err
 }
 
 // noCell is the head of a stopped Grid after h.
 func (g *Grid) noCell(h uint64) uint64 { return (h | g.index) + 1 | g.index }
 
-// endStale ends the life and makes taken cells stale.
+// endStale ends the life and makes taken cells stale, also after another Close that has not come so far.
 func (g *Grid) endStale() (bool, error) {
 	first, err := endLife(g.life, g.bytes())
-	if first {
+	if err == nil {
 		g.stopTakes()
 		g.stopGives()
 	}

@@ -2,8 +2,8 @@ package unimem
 
 import "math/bits"
 
-// Take returns a free cell: the first one if it is free, otherwise the last given. Its errors are bare sentinels:
-// ErrGridFull, ErrClosed.
+// Take returns a free cell: the first one if it is free, otherwise the last given; beside other goroutines it may miss
+// what they have just given. Its errors are bare sentinels: ErrGridFull (no cell was free), ErrClosed.
 func (g *Grid) Take() (c Cell, err error) {
 	inlined(func() {
 		if g != nil {
@@ -29,8 +29,8 @@ func (g *Grid) Take() (c Cell, err error) {
 // take is Take for all cases.
 func (g *Grid) take() (Cell, error) {
 	for g != nil && !g.life.closed() {
-		h, v := g.head.Load(), g.first.Load()
-		if v&1 > 0 {
+		h := g.head.Load()
+		if v := g.first.Load(); v&1 > 0 {
 			if g.first.CompareAndSwap(v, v+1) {
 				return Cell{grid: g, word: v + 1}, nil
 			}
@@ -39,16 +39,17 @@ func (g *Grid) take() (Cell, error) {
 		if c, ok := g.pop(h); ok {
 			return c, nil
 		}
-		if g.fullAt(h, v) {
+		if g.fullAt(h) {
 			return Cell{}, ErrGridFull
 		}
 	}
 	return Cell{}, ErrClosed
 }
 
-// fullAt reports whether all cells were taken when v was read, after h was.
-func (g *Grid) fullAt(h, v uint64) bool {
-	return h&g.index == uint64(len(g.cells)) && v&1 == 0 && v != stopped && g.head.Load() == h
+// fullAt reports whether all cells are taken while h is the head, as freeAt does.
+func (g *Grid) fullAt(h uint64) bool {
+	n, ok := g.freeAt(h)
+	return ok && n == 0
 }
 
 // pop takes the top cell of h, if there is one and h is still the head.
@@ -97,7 +98,7 @@ func (g *Grid) Give(c Cell) (err error) {
 func (g *Grid) give(c Cell, claimed uint64) error {
 	if claimed == 0 {
 		claimed = ((c.word | g.index) + 1) & g.gen // of depth 0
-		if c.index == 0 || !g.holds(c) || !g.words[c.index].CompareAndSwap(c.word, claimed) {
+		if !g.holds(c) || !g.words[c.index].CompareAndSwap(c.word, claimed) {
 			if g.life.closed() {
 				return ErrClosed
 			}
@@ -110,7 +111,7 @@ func (g *Grid) give(c Cell, claimed uint64) error {
 	for {
 		h := g.head.Load()
 		top := h & g.index
-		if top >= uint64(len(g.words)) { // Close ends the life before it stops the Grid, so nothing is pushed afterwards
+		if top >= uint64(len(g.words)) { // a Close without StaleOnClose stops no Grid of which this cell is taken
 			return ErrClosed
 		}
 		g.words[c.index].Store(claimed&g.gen + (g.words[top].Load() | g.low) + 1 + top)
@@ -140,8 +141,8 @@ func (g *Grid) Free() int {
 	return 0
 }
 
-// freeAt returns how many cells are free while h is the head. It is valid if h is still the head afterwards, because
-// the top cell's word does not change while the cell is on top. A stopped Grid has no free cells.
+// freeAt returns how many cells are free while h is the head. It is valid if h is still the head after the other words
+// were read, because the top cell's word does not change while the cell is on top. A stopped Grid has no free cells.
 func (g *Grid) freeAt(h uint64) (int, bool) {
 	i := h & g.index
 	if i >= uint64(len(g.words)) {

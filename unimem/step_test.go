@@ -18,7 +18,8 @@ func take(t *testing.T, g *unimem.Grid) unimem.Cell {
 	return c
 }
 
-// Take reads the head; before it pops, the same cell is given again, on top of others. The first cell is not in the stack.
+// Take reads the head; before it pops, the same cell is given again, on top of others. The first cell is not in the
+// stack.
 func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
 	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
 		g := grid(64, 4)
@@ -57,20 +58,20 @@ func TestFreeNoticesChanges(t *testing.T) {
 	require.NoError(t, g.Give(b))
 }
 
-// Take reads that the stack is empty, and that the first cell is taken; between the two another cell is given, and the
-// first one taken.
+// Take reads that the stack is empty; before it reads that the first cell is taken, another cell is given and the first
+// one taken.
 func TestFullNoticesChanges(t *testing.T) {
 	g := newGrid(t, 64, 2, unimem.OnHeap())
 	a, b := take(t, g), take(t, g)
 	head := unimem.Head(g)
-	require.True(t, unimem.FullFrom(g, head, unimem.First(g)))
+	require.True(t, unimem.FullFrom(g, head))
 	require.NoError(t, g.Give(a))
-	require.False(t, unimem.FullFrom(g, head, unimem.First(g)))
+	require.False(t, unimem.FullFrom(g, head))
 	require.NoError(t, g.Give(b))
 	a = take(t, g)
-	require.False(t, unimem.FullFrom(g, head, unimem.First(g)), "there always was a free cell")
+	require.False(t, unimem.FullFrom(g, head), "there always was a free cell")
 	_ = take(t, g)
-	require.False(t, unimem.FullFrom(g, head, unimem.First(g)), "the stack is empty again, after a pop")
+	require.False(t, unimem.FullFrom(g, head), "the stack is empty again, after a pop")
 	require.Zero(t, a.Index())
 }
 
@@ -78,12 +79,46 @@ func TestFullNoticesChanges(t *testing.T) {
 func TestTakeWaitsForClose(t *testing.T) {
 	g := newGrid(t, 64, 1, unimem.OnHeap())
 	restore := unimem.StopFirst(g)
-	require.False(t, unimem.FullFrom(g, unimem.Head(g), unimem.First(g)))
+	require.False(t, unimem.FullFrom(g, unimem.Head(g)))
 	_, ok := unimem.FreeFrom(g, unimem.Head(g))
 	require.False(t, ok)
 	restore()
 	require.Equal(t, 1, g.Free())
 	require.Zero(t, take(t, g).Index())
+}
+
+// Close stops the stack; before it stops the first cell, that is taken, so that Close is refused.
+func TestCloseNoticesTakeOfTheFirstCell(t *testing.T) {
+	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
+		g := grid(64, 3)
+		finish := unimem.StopStack(g)
+		first := take(t, g)
+		require.Zero(t, first.Index())
+		done, err := finish()
+		require.NoError(t, err)
+		require.False(t, done)
+		require.Len(t, first.Bytes(), 64)
+		require.Equal(t, 2, g.Free())
+		require.Equal(t, 1, take(t, g).Index())
+		require.NoError(t, g.Give(first))
+		require.Equal(t, 2, g.Free())
+	})
+}
+
+// A Close with StaleOnClose that returns nil after the first step of another has closed the Grid.
+func TestSecondCloseCloses(t *testing.T) {
+	g, err := unimem.NewGrid(64, 3, unimem.OnHeap(), unimem.StaleOnClose())
+	require.NoError(t, err)
+	a, b := take(t, g), take(t, g)
+	finish := unimem.EndLife(g)
+	require.NoError(t, g.Close())
+	_, err = g.Take()
+	require.Equal(t, unimem.ErrClosed, err)
+	for _, c := range []unimem.Cell{a, b} {
+		require.Nil(t, c.Bytes())
+		require.Equal(t, unimem.ErrClosed, g.Give(c))
+	}
+	require.NoError(t, finish())
 }
 
 // Give during a half-done Close pushes nothing.

@@ -35,7 +35,7 @@ func main() {
 	o := options{rows: new(int)}
 	flag.StringVar(&o.only, "only", "all", "parts with commas between them: products, operators, files, wasm, decoder")
 	flag.StringVar(&o.match, "match", "", "measure only rows whose names contain `TEXT`")
-	flag.IntVar(&o.threads, "threads", 1, "threads of both; with 1, times are of the processor, else of the clock")
+	flag.IntVar(&o.threads, "threads", 1, "threads of both; with 1, times are of the processor (see README), else of the clock")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of the decoder, of which the best counts")
 	flag.DurationVar(&o.time, "time", 400*time.Millisecond, "time for a row of the other parts")
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "`FOLDER` for models, up to 1 GB at a time")

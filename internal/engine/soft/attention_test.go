@@ -121,6 +121,20 @@ func TestAttention(t *testing.T) {
 	o.near(t, bound)
 }
 
+// TestAttentionOfBadRows: a row with NaN or an infinity changes no row beside it, also where their weights are made in
+// one call.
+func TestAttentionOfBadRows(t *testing.T) {
+	r, one := seeded(t), []int{1}
+	for _, bad := range [][]int{{0}, {3}, {2, 3, 7}, {1, 4, 5, 10}} {
+		q, k, v := fill(r, mil.FP16, 1, 11, 14), fill(r, mil.FP16, 1, 7, 14), fill(r, mil.FP16, 1, 7, 5)
+		for i, row := range bad {
+			q.v[14*row+i] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[i%3]
+		}
+		o, bound := attentionCase([3][]int{one, one, one}, one, 11, 7, 14, 5, q, k, v, nd{})
+		o.near(t, bound)
+	}
+}
+
 // A row that the mask hides wholly has no softmax. Infinite penalties hide elements.
 func TestAttentionMasks(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()

@@ -35,8 +35,8 @@ func QuickWeights() bool { return machine == simd.AVX2 }
 
 // Weights replaces each score of some rows, times scale and plus the mask unless that is empty, by the exponential of
 // its distance to the greatest of the row, rounded to float32. Each row has that mask. Its total is that of the
-// exponentials, each of which has an error of 2^-39, in any order. Weights returns how many rows it did, before one where
-// a score is NaN or the greatest is infinite; it leaves anything in that one. scale is positive.
+// exponentials, each of which has an error of 2^-39, in any order. Weights returns how many rows it did, before one
+// where a score is NaN or the greatest is infinite; it leaves anything in that one. scale is positive.
 func Weights(totals []float64, scores, mask []float32, scale float64) (rows int) {
 	n := len(scores) / len(totals)
 	r := scoreRow{by: scale}
