@@ -78,7 +78,7 @@ func (r *pooler) Run(c *run.Call) {
 func (r *pooler) Span(c *run.Call, lo, hi, worker int) {
 	w := &r.win
 	row, out := c.Work[worker][:r.room], c.Work[worker][r.room:][:poolTile]
-	for i := lo; i < hi; i++ {
+	for i := lo; i < hi && !c.Stopped(); i++ {
 		plane, od, oh := i/w.Out[1]/w.Out[0], i/w.Out[1]%w.Out[0], i%w.Out[1]
 		d0, d1 := r.inside(0, od)
 		h0, h1 := r.inside(1, oh)
