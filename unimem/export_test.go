@@ -40,19 +40,16 @@ func TakeFrom(g *Grid, head uint64) bool {
 	return ok
 }
 
-// FreeFrom is the step of Free after it has read the head.
+// FreeFrom is the step of Free, and of Take before it finds the Grid full, after it has read the head.
 func FreeFrom(g *Grid, head uint64) (int, bool) { return g.freeAt(head) }
-
-// FullFrom is the step of Take after it has read the head.
-func FullFrom(g *Grid, head uint64) bool { return g.fullAt(head) }
 
 // StopStack is the step of Close that stops the stack; the returned function does the rest, which reports whether the
 // Grid is closed.
 func StopStack(g *Grid) func() (bool, error) {
-	h, v := g.head.Load(), g.first.Load()
+	h := g.head.Load()
 	g.head.Store(g.noCell(h))
 	return func() (bool, error) {
-		_, done, err := g.stopFirst(h, v)
+		_, done, err := g.stopFirst(h)
 		return done, err
 	}
 }

@@ -203,7 +203,7 @@ func (g *Grid) endIdle() (bool, error) {
 // nothing.
 func (g *Grid) stop() (first bool, out int, err error) {
 	for !g.life.closed() {
-		h, v := g.head.Load(), g.first.Load()
+		h := g.head.Load()
 		n, ok := g.freeAt(h)
 		if !ok {
 			continue
@@ -212,7 +212,7 @@ func (g *Grid) stop() (first bool, out int, err error) {
 			return false, out, nil
 		}
 		if g.head.CompareAndSwap(h, g.noCell(h)) {
-			if first, done, err := g.stopFirst(h, v); done {
+			if first, done, err := g.stopFirst(h); done {
 				return first, 0, err
 			}
 		}
@@ -221,11 +221,11 @@ func (g *Grid) stop() (first bool, out int, err error) {
 }
 
 // stopFirst is stop after it has stopped the stack whose head was h, with all cells but the first in it: only this
-// goroutine changes the head. It restores the head if the first cell's word is v no more, and reports that nothing is
-// stopped. If a Block is retained it restores both words.
-func (g *Grid) stopFirst(h, v uint64) (first, done bool, err error) {
-	restored := g.noCell(h) + 1 | h&g.index
-	if !g.first.CompareAndSwap(v, stopped) {
+// goroutine changes the head. It restores the head if the first cell is taken, and reports that nothing is stopped. If
+// a Block is retained it restores both words.
+func (g *Grid) stopFirst(h uint64) (first, done bool, err error) {
+	restored, v := g.noCell(h)+1|h&g.index, g.first.Load()
+	if v&1 == 0 || !g.first.CompareAndSwap(v, stopped) {
 		g.head.Store(restored)
 		return false, false, nil
 	}

@@ -39,17 +39,11 @@ func (g *Grid) take() (Cell, error) {
 		if c, ok := g.pop(h); ok {
 			return c, nil
 		}
-		if g.fullAt(h) {
+		if n, ok := g.freeAt(h); ok && n == 0 {
 			return Cell{}, ErrGridFull
 		}
 	}
 	return Cell{}, ErrClosed
-}
-
-// fullAt reports whether all cells are taken while h is the head, as freeAt does.
-func (g *Grid) fullAt(h uint64) bool {
-	n, ok := g.freeAt(h)
-	return ok && n == 0
 }
 
 // pop takes the top cell of h, if there is one and h is still the head.

@@ -64,14 +64,15 @@ func TestFullNoticesChanges(t *testing.T) {
 	g := newGrid(t, 64, 2, unimem.OnHeap())
 	a, b := take(t, g), take(t, g)
 	head := unimem.Head(g)
-	require.True(t, unimem.FullFrom(g, head))
+	full := func() bool { n, ok := unimem.FreeFrom(g, head); return ok && n == 0 }
+	require.True(t, full())
 	require.NoError(t, g.Give(a))
-	require.False(t, unimem.FullFrom(g, head))
+	require.False(t, full())
 	require.NoError(t, g.Give(b))
 	a = take(t, g)
-	require.False(t, unimem.FullFrom(g, head), "there always was a free cell")
+	require.False(t, full(), "there always was a free cell")
 	_ = take(t, g)
-	require.False(t, unimem.FullFrom(g, head), "the stack is empty again, after a pop")
+	require.False(t, full(), "the stack is empty again, after a pop")
 	require.Zero(t, a.Index())
 }
 
@@ -79,7 +80,6 @@ func TestFullNoticesChanges(t *testing.T) {
 func TestTakeWaitsForClose(t *testing.T) {
 	g := newGrid(t, 64, 1, unimem.OnHeap())
 	restore := unimem.StopFirst(g)
-	require.False(t, unimem.FullFrom(g, unimem.Head(g)))
 	_, ok := unimem.FreeFrom(g, unimem.Head(g))
 	require.False(t, ok)
 	restore()

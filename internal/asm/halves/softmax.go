@@ -319,15 +319,19 @@ func (w width) quotients() {
 	s.end()
 }
 
-// ends rounds 16 elements times both ends of a margin. The halves of the first are in the first two vectors; in the
-// others they are exclusive or with those of the second. The flags tell whether they differ.
-func (w width) ends(x Mem, low, high reg.VecVirtual, v []reg.VecVirtual) {
+// rounded rounds 16 elements times both ends of a margin to halves: of the first in two vectors, then of the second.
+func (w width) rounded(x Mem, low, high reg.VecVirtual, v []reg.VecVirtual) {
 	for i := range v {
 		w.VMULPS(x.Offset(i%2*32), []reg.VecVirtual{low, high}[i/2], v[i])
 	}
 	for _, r := range v {
 		w.VCVTPS2PH(Imm(0), r, r.AsX())
 	}
+}
+
+// ends is rounded, with exclusive or of the halves in the last two vectors. The flags tell whether they differ.
+func (w width) ends(x Mem, low, high reg.VecVirtual, v []reg.VecVirtual) {
+	w.rounded(x, low, high, v)
 	w.VPXOR(v[0].AsX(), v[2].AsX(), v[2].AsX())
 	w.VPXOR(v[1].AsX(), v[3].AsX(), v[3].AsX())
 	t := w.XMM()
@@ -345,15 +349,9 @@ func (w width) scale() {
 	finite := w.loaded(w.Table(8, func(int) int { return 2*0x7bff<<16 + 2*0x7bff }))
 	w.Here(some)
 	v := w.Vectors(4)
-	for i := range v {
-		w.VMULPS(emit.At(x, i%2*32), []reg.VecVirtual{low, high}[i/2], v[i])
-	}
-	for i, r := range v {
-		w.VCVTPS2PH(Imm(0), r, r.AsX())
-		if i%2 > 0 {
-			w.VINSERTI128(Imm(1), r.AsX(), v[i-1], v[i-1])
-		}
-	}
+	w.rounded(emit.At(x, 0), low, high, v)
+	w.VINSERTI128(Imm(1), v[1].AsX(), v[0], v[0])
+	w.VINSERTI128(Imm(1), v[3].AsX(), v[2], v[2])
 	w.VPXOR(v[0], v[2], v[2])
 	w.VPADDW(v[0], v[0], v[1]) // without the sign
 	w.VPSUBUSW(finite, v[1], v[1])

@@ -112,10 +112,10 @@ func (r *attender) Span(c *run.Call, lo, hi, worker int) {
 					some = done + 1
 				}
 			}
-			for m += done; done < some; done++ {
-				sums[m] = r.weigh(c, scores[m*r.S:][:r.S], spare[:r.S], batch, m0+m)
-				m++
+			for ; done < some; done++ {
+				sums[m+done] = r.weigh(c, scores[(m+done)*r.S:][:r.S], spare[:r.S], batch, m0+m+done)
 			}
+			m += some
 		}
 		r.mul(out, scores, v, r.S, r.EV, work)
 		for m := range n {

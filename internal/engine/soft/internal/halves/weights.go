@@ -14,8 +14,6 @@ type weighing struct {
 	sums            [4]float64
 }
 
-func four[T any](v T) [4]T { return [4]T{v, v, v, v} }
-
 // Kinds of scores for weigh.
 const (
 	near   = iota // no distance is beyond nearest, no score beyond reachable
@@ -52,7 +50,7 @@ func Weights(totals []float64, scores, mask []float32, scale float64) (rows int)
 			}
 		}
 		r.reach()
-		if r.top-r.top != 0 { // infinite or NaN
+		if math.IsNaN(r.top) || math.IsInf(r.top, 0) {
 			return i
 		}
 		if r.scale, r.minusTop = r.by, -r.top; r.kind != masked {
@@ -89,7 +87,8 @@ func (r *scoreRow) product(j int) float64 {
 func (r *scoreRow) reach() {
 	n := len(r.scores)
 	if len(r.mask) > 0 {
-		tops := four(math.Inf(-1))
+		least := math.Inf(-1)
+		tops := [4]float64{least, least, least, least}
 		if n >= 4 {
 			topOf(&tops, &r.scores[0], &r.mask[0], n/4, r.by)
 		}
